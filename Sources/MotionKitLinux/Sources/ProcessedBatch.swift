@@ -1,0 +1,40 @@
+import SensorFusion
+
+/// A batch of samples with everything that the pipeline made of it: what every sink receives.
+public struct ProcessedBatch: Sendable {
+  /// What the source gave.
+  public var input = SampleBatch()
+  /// Outputs of the attitude filter, in order.
+  public var motions: [MotionState] = []
+  /// Steps released, in order; their times may lie before this batch.
+  public var steps: [Step] = []
+  /// Outputs of the altimeter, in order.
+  public var altitudes: [AltitudeState] = []
+  /// Changes of activity, in order.
+  public var activities: [ActivityState] = []
+
+  /// An empty batch.
+  public init() {}
+
+  /// Runs `input` through the pipeline and replaces the outputs with what comes out.
+  public mutating func process(with pipeline: inout MotionPipeline) {
+    motions.removeAll(keepingCapacity: true)
+    steps.removeAll(keepingCapacity: true)
+    altitudes.removeAll(keepingCapacity: true)
+    activities.removeAll(keepingCapacity: true)
+    for sample in input.samples {
+      let outputs = pipeline.process(sample)
+      if outputs.isEmpty { continue }
+      if outputs.contains(.motion) { motions.append(pipeline.motion) }
+      if outputs.contains(.steps) { steps.append(contentsOf: pipeline.newSteps) }
+      if outputs.contains(.altitude) { altitudes.append(pipeline.altitude) }
+      if outputs.contains(.activity) { activities.append(pipeline.activity) }
+    }
+  }
+}
+
+/// Where processed batches go: a recording, handlers, a screen.
+public protocol MotionSink: AnyObject {
+  /// Takes one batch. Called from the thread that reads the source, in order.
+  func consume(_ batch: ProcessedBatch) throws(MotionKitError)
+}

@@ -1,0 +1,151 @@
+/// What one sample made new.
+@frozen
+public struct PipelineOutputs: OptionSet, Hashable, Sendable {
+  /// The bits.
+  public let rawValue: UInt8
+  /// Outputs from their bits.
+  @inlinable
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// `MotionPipeline.motion` is new.
+  @inlinable public static var motion: PipelineOutputs { PipelineOutputs(rawValue: 1) }
+  /// `MotionPipeline.newSteps` holds steps.
+  @inlinable public static var steps: PipelineOutputs { PipelineOutputs(rawValue: 2) }
+  /// `MotionPipeline.altitude` is new.
+  @inlinable public static var altitude: PipelineOutputs { PipelineOutputs(rawValue: 4) }
+  /// `MotionPipeline.activity` has changed.
+  @inlinable public static var activity: PipelineOutputs { PipelineOutputs(rawValue: 8) }
+}
+
+/// Samples that the pipeline did not use, by reason. Nothing is dropped without being counted here.
+@frozen
+public struct PipelineCounters: Hashable, Sendable {
+  /// Samples older than one already processed.
+  public var late: Int64 = 0
+  /// Samples with the time of one already processed from the same sensor.
+  public var duplicate: Int64 = 0
+  /// Samples with a value that is NaN or infinite.
+  public var nonFinite: Int64 = 0
+
+  /// All zero.
+  @inlinable
+  public init() {}
+
+  /// All samples that were not used.
+  @inlinable public var total: Int64 { late + duplicate + nonFinite }
+}
+
+/// Everything that is computed from samples: attitude filter, step counter, activity and altimeter, joined.
+///
+/// Samples in, outputs out. It reads no clock, starts no thread, does no I/O and keeps no global: the same samples
+/// give the same bits, live or replayed. No allocation per sample.
+///
+///     var pipeline = MotionPipeline(configuration: .init())
+///     for sample in samples {
+///       let outputs = pipeline.process(sample)
+///       if outputs.contains(.motion) { print(pipeline.motion.attitude) }
+///     }
+public struct MotionPipeline: Sendable {
+  /// The settings of the parts.
+  public struct Configuration: Hashable, Sendable {
+    /// The attitude filter's settings.
+    public var filter = ComplementaryFilter.Configuration()
+    /// The step counter's settings.
+    public var stepCounter = StepCounter.Configuration()
+    /// The altimeter's settings.
+    public var altimeter = PressureAltimeter.Configuration()
+
+    /// The defaults.
+    public init() {}
+  }
+
+  /// The settings in use.
+  public let configuration: Configuration
+  /// Samples that were not used, by reason.
+  public private(set) var counters = PipelineCounters()
+
+  private var filter: ComplementaryFilter
+  private var stepCounter: StepCounter
+  private var altimeter: PressureAltimeter
+  private var classifier = ActivityClassifier()
+  /// The time of the newest sample processed, of any sensor.
+  private var newest = Timestamp(nanoseconds: .min)
+  /// One bit a sensor kind: which have a sample at exactly `newest`.
+  private var seenAtNewest: UInt8 = 0
+
+  /// A pipeline before its first sample.
+  public init(configuration: Configuration = Configuration()) {
+    self.configuration = configuration
+    filter = ComplementaryFilter(configuration: configuration.filter)
+    stepCounter = StepCounter(configuration: configuration.stepCounter)
+    altimeter = PressureAltimeter(configuration: configuration.altimeter)
+  }
+
+  /// The newest output of the attitude filter.
+  public var motion: MotionState { filter.state }
+  /// The steps released by the newest sample, oldest first; their times may lie some seconds back.
+  public var newSteps: [Step] { stepCounter.newSteps }
+  /// All steps released since the start.
+  public var stepCount: Int64 { stepCounter.count }
+  /// The newest output of the altimeter.
+  public var altitude: AltitudeState { altimeter.state }
+  /// The activity that holds now.
+  public var activity: ActivityState { classifier.state }
+
+  /// Takes one sample and says which outputs it made new.
+  ///
+  /// Samples must come in order of time, those of one instant in order of `SensorKind`. One that is late, repeated or
+  /// not finite changes nothing and is counted in `counters`.
+  public mutating func process(_ sample: SensorSample) -> PipelineOutputs {
+    guard accept(sample) else { return [] }
+    switch sample.kind {
+    case .accelerometer:
+      var outputs: PipelineOutputs = filter.update(sample) ? .motion : []
+      let motion = configuration.filter.hasGyroscope ? filter.state : nil
+      if stepCounter.update(time: sample.time, specificForce: sample.vector, motion: motion) {
+        outputs.insert(.steps)
+      }
+      if classifier.update(time: sample.time, specificForce: sample.vector, steps: stepCounter) {
+        outputs.insert(.activity)
+      }
+      return outputs
+    case .gyroscope, .magnetometer:
+      return filter.update(sample) ? .motion : []
+    case .barometer:
+      let isNew = altimeter.update(
+        time: sample.time, pressure: Double(sample.x), temperature: Double(sample.y),
+        isStationary: classifier.isStationary)
+      return isNew ? .altitude : []
+    case .stepCounter:
+      return []
+    }
+  }
+
+  /// Whether the sample is in order and finite; counts it otherwise.
+  private mutating func accept(_ sample: SensorSample) -> Bool {
+    let bit = UInt8(1) << sample.kind.rawValue
+    if sample.time < newest {
+      counters.late += 1
+      return false
+    }
+    if sample.time == newest, seenAtNewest & bit != 0 {
+      counters.duplicate += 1
+      return false
+    }
+    let isFinite =
+      switch sample.kind {
+      case .accelerometer, .gyroscope, .magnetometer: sample.x.isFinite && sample.y.isFinite && sample.z.isFinite
+      case .barometer, .stepCounter: sample.x.isFinite
+      }
+    guard isFinite else {
+      counters.nonFinite += 1
+      return false
+    }
+    if sample.time > newest {
+      newest = sample.time
+      seenAtNewest = 0
+    }
+    seenAtNewest |= bit
+    return true
+  }
+}

@@ -1,0 +1,4 @@
+import MotionKitLinux
+import SensorFusion
+
+print("motionlog")
