@@ -27,7 +27,7 @@ let package = Package(
     .testTarget(name: "SensorFusionTests", dependencies: ["SensorFusion"]),
     .testTarget(name: "MotionKitLinuxTests", dependencies: ["MotionKitLinux", "SensorFusion"]),
     .testTarget(name: "CoreMotionTests", dependencies: ["CoreMotion", "MotionKitLinux"]),
-    .testTarget(name: "MotionlogTests", dependencies: ["MotionKitLinux", "SensorFusion"]),
+    .testTarget(name: "MotionlogTests", dependencies: ["motionlog", "MotionKitLinux", "SensorFusion"]),
   ],
   swiftLanguageModes: [.v6]
 )
