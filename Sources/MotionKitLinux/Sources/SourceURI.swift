@@ -74,7 +74,7 @@ public func openSource(_ uri: String, pacing: Pacing = .speed(1)) throws(MotionK
     throw .unsupported(what: uri, hint: "")
   case .recording(let directory):
     throw .unsupported(what: directory, hint: "")
-  case .simulation(let scene, _):
-    throw .unsupported(what: scene, hint: "")
+  case .simulation:
+    return try SimulationSource(uri: uri, pacing: pacing)
   }
 }
