@@ -24,7 +24,7 @@ let package = Package(
     .target(name: "CoreMotion", dependencies: ["MotionKitLinux"]),
     .executableTarget(name: "motionlog", dependencies: ["MotionKitLinux", "SensorFusion"]),
 
-    .testTarget(name: "SensorFusionTests", dependencies: ["SensorFusion"]),
+    .testTarget(name: "SensorFusionTests", dependencies: ["SensorFusion"], exclude: ["Cases"]),
     .testTarget(name: "MotionKitLinuxTests", dependencies: ["MotionKitLinux", "SensorFusion"]),
     .testTarget(name: "CoreMotionTests", dependencies: ["CoreMotion", "MotionKitLinux"]),
     .testTarget(name: "MotionlogTests", dependencies: ["MotionKitLinux", "SensorFusion"]),
