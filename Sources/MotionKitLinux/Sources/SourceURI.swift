@@ -73,7 +73,7 @@ public func openSource(_ uri: String, pacing: Pacing = .speed(1)) throws(MotionK
   case .iio(let uri):
     throw .unsupported(what: uri, hint: "")
   case .recording(let directory):
-    throw .unsupported(what: directory, hint: "")
+    return try RecordingSource(directory: directory, pacing: pacing)
   case .simulation:
     return try SimulationSource(uri: uri, pacing: pacing)
   }

@@ -1,0 +1,2 @@
+import SensorFusion
+extension SensorKind { var name: String { "\(self)" } }
