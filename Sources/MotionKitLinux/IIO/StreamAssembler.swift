@@ -163,10 +163,10 @@ struct StreamAssembler: Sendable {
       let index = chunk.device
       let time = Timestamp(nanoseconds: chunk.arrival)
       switch chunk.content {
-      case .started(let clock, let periods):
+      case .started(let clock, let periods, let openedAt):
         devices[index].isStarted = true
         devices[index].periods = periods
-        devices[index].openedAt = chunk.arrival
+        devices[index].openedAt = openedAt
         devices[index].isFresh = false
         devices[index].staleCount = 0
         mapper.begin(index, clock: clock)
