@@ -27,10 +27,10 @@ let package = Package(
     .target(name: "CoreMotion", dependencies: ["MotionKitLinux"]),
     .executableTarget(name: "motionlog", dependencies: ["MotionKitLinux", "SensorFusion"]),
 
-    .testTarget(name: "SensorFusionTests", dependencies: ["SensorFusion"]),
+    .testTarget(name: "SensorFusionTests", dependencies: ["SensorFusion"], exclude: ["Cases"]),
     .testTarget(name: "MotionKitLinuxTests", dependencies: ["MotionKitLinux", "SensorFusion"]),
     .testTarget(name: "CoreMotionTests", dependencies: ["CoreMotion", "MotionKitLinux"]),
-    .testTarget(name: "MotionlogTests", dependencies: ["MotionKitLinux", "SensorFusion"]),
+    .testTarget(name: "MotionlogTests", dependencies: ["motionlog", "MotionKitLinux", "SensorFusion"]),
   ],
   swiftLanguageModes: [.v6],
   cxxLanguageStandard: .cxx17
