@@ -8,6 +8,7 @@ let package = Package(
     .library(name: "SensorFusion", targets: ["SensorFusion"]),
     .library(name: "MotionKitLinux", targets: ["MotionKitLinux"]),
     .library(name: "CoreMotion", targets: ["CoreMotion"]),
+    .library(name: "MotionTestSupport", targets: ["MotionTestSupport"]),
     .executable(name: "motionlog", targets: ["motionlog"]),
   ],
   targets: [
@@ -25,11 +26,18 @@ let package = Package(
     .target(name: "MotionKitLinux", dependencies: ["SensorFusion", "CIIO", "CSQLite", "CJansson", "CNumberText"]),
     // Apple's names over MotionKitLinux. The only module that imports Foundation.
     .target(name: "CoreMotion", dependencies: ["MotionKitLinux"]),
+    // For users' tests: runs their code on recordings and scenes.
+    .target(name: "MotionTestSupport", dependencies: ["MotionKitLinux", "SensorFusion"]),
     .executableTarget(name: "motionlog", dependencies: ["MotionKitLinux", "SensorFusion"]),
 
     .testTarget(name: "SensorFusionTests", dependencies: ["SensorFusion"], exclude: ["Cases"]),
     .testTarget(name: "MotionKitLinuxTests", dependencies: ["MotionKitLinux", "SensorFusion"]),
-    .testTarget(name: "CoreMotionTests", dependencies: ["CoreMotion", "MotionKitLinux"]),
+    .testTarget(
+      name: "CoreMotionTests", dependencies: ["CoreMotion", "MotionKitLinux", "MotionTestSupport", "PhoneCode"]),
+    // Files as people write them for an iPhone, in Swift 5 mode: that they compile is the test.
+    .target(
+      name: "PhoneCode", dependencies: ["CoreMotion"], path: "Tests/PhoneCode",
+      swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(name: "MotionlogTests", dependencies: ["motionlog", "MotionKitLinux", "SensorFusion"]),
   ],
   swiftLanguageModes: [.v6],
