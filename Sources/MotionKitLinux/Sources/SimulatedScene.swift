@@ -75,6 +75,9 @@ public struct SimulatedScene: Sendable {
     Entry(name: "elevator", summary: "a ride in a lift, with door pulses if wanted"),
     Entry(name: "drive", summary: "in a car on a figure of eight, with road vibration and stops"),
     Entry(name: "shake", summary: "bursts of the shake gesture"),
+    Entry(name: "motion", summary: "handled at random: turned about all axes and moved, at a given strength"),
+    Entry(name: "swing", summary: "swung or whirled on an arm: centripetal acceleration that lasts"),
+    Entry(name: "gesture", summary: "what hands do over and over without walking: wave, stir, tap, lift, twist, brush"),
   ]
 
   /// The scene's name.
@@ -105,6 +108,9 @@ public struct SimulatedScene: Sendable {
     case "elevator": trajectory = try ElevatorTrajectory(&settings)
     case "drive": trajectory = try DriveTrajectory(&settings)
     case "shake": trajectory = try ShakeTrajectory(&settings)
+    case "motion": trajectory = try HandlingTrajectory(&settings)
+    case "swing": trajectory = try SwingTrajectory(&settings)
+    case "gesture": trajectory = try GestureTrajectory(&settings)
     default:
       let width = Self.catalogue.reduce(0) { max($0, $1.name.utf8.count) }
       let lines = Self.catalogue.map {
