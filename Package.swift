@@ -25,7 +25,11 @@ let package = Package(
     // Sources, recordings, history and the Swift API for applications.
     .target(name: "MotionKitLinux", dependencies: ["SensorFusion", "CIIO", "CSQLite", "CJansson", "CNumberText"]),
     // Apple's names over MotionKitLinux. The only module that imports Foundation.
-    .target(name: "CoreMotion", dependencies: ["MotionKitLinux"]),
+    // Its classes are not Sendable, as Apple's are not. Swift 5 mode (with the same checks) marks the module as one that
+    // says nothing about it, so apps in Swift 5 mode get no warnings that they do not get on a phone.
+    .target(
+      name: "CoreMotion", dependencies: ["MotionKitLinux"],
+      swiftSettings: [.swiftLanguageMode(.v5), .enableExperimentalFeature("StrictConcurrency")]),
     // For users' tests: runs their code on recordings and scenes.
     .target(name: "MotionTestSupport", dependencies: ["MotionKitLinux", "SensorFusion"]),
     .executableTarget(name: "motionlog", dependencies: ["MotionKitLinux", "SensorFusion"]),
