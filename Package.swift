@@ -34,7 +34,10 @@ let package = Package(
     .target(name: "MotionTestSupport", dependencies: ["MotionKitLinux", "SensorFusion"]),
     .executableTarget(name: "motionlog", dependencies: ["MotionKitLinux", "SensorFusion"]),
 
-    .testTarget(name: "SensorFusionTests", dependencies: ["SensorFusion"], exclude: ["Cases"]),
+    // Counts allocations, for tests of code that must make none.
+    .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
+    .testTarget(
+      name: "SensorFusionTests", dependencies: ["SensorFusion", "CAllocationCounter"], exclude: ["Cases"]),
     .testTarget(name: "MotionKitLinuxTests", dependencies: ["MotionKitLinux", "SensorFusion"]),
     .testTarget(
       name: "CoreMotionTests", dependencies: ["CoreMotion", "MotionKitLinux", "MotionTestSupport", "PhoneCode"]),

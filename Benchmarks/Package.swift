@@ -7,7 +7,9 @@ let package = Package(
   dependencies: [.package(name: "MotionKitLinux", path: "..")],
   targets: [
     .executableTarget(
-      name: "score-pipeline", dependencies: [.product(name: "SensorFusion", package: "MotionKitLinux")])
+      name: "score-pipeline", dependencies: [.product(name: "SensorFusion", package: "MotionKitLinux")]),
+    .executableTarget(
+      name: "time-filter", dependencies: [.product(name: "SensorFusion", package: "MotionKitLinux")])
   ],
   swiftLanguageModes: [.v6]
 )
