@@ -132,10 +132,20 @@ public final class SharedSource: Sendable {
       opened.failure = nil
       return source
     } catch {
-      opened.failure = error
+      let failure = Self.withWayOut(error, uri: uri)
+      opened.failure = failure
       opened.failureTime = now
-      throw error
+      throw failure
     }
+  }
+
+  /// An application has no --source option: where this machine has no sensors, it is the environment that helps.
+  private static func withWayOut(_ error: MotionKitError, uri: String) -> MotionKitError {
+    guard uri.hasPrefix("local:"), case .notFound(let what, _) = error else { return error }
+    return .notFound(
+      what: what,
+      hint:
+        "load the sensor's kernel module or device-tree overlay; MOTIONKIT_SOURCE=sim:walk tries it without hardware")
   }
 
   /// The open source, for the reading thread.
