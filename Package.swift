@@ -30,7 +30,8 @@ let package = Package(
     .testTarget(name: "SensorFusionTests", dependencies: ["SensorFusion"], exclude: ["Cases"]),
     .testTarget(name: "MotionKitLinuxTests", dependencies: ["MotionKitLinux", "SensorFusion"]),
     .testTarget(name: "CoreMotionTests", dependencies: ["CoreMotion", "MotionKitLinux"]),
-    .testTarget(name: "MotionlogTests", dependencies: ["motionlog", "MotionKitLinux", "SensorFusion"]),
+    .testTarget(
+      name: "MotionlogTests", dependencies: ["motionlog", "MotionKitLinux", "SensorFusion"], exclude: ["Golden"]),
   ],
   swiftLanguageModes: [.v6],
   cxxLanguageStandard: .cxx17
