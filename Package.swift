@@ -16,18 +16,22 @@ let package = Package(
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
 
+    // Exact, locale-free decimal text for floating point (std::to_chars and fast_float, libfast-float-dev, header only).
+    .target(name: "CNumberText"),
+
     // Pure values and algorithms: the standard library and libm, nothing else.
     .target(name: "SensorFusion", linkerSettings: [.linkedLibrary("m")]),
     // Sources, recordings, history and the Swift API for applications.
-    .target(name: "MotionKitLinux", dependencies: ["SensorFusion", "CIIO", "CSQLite", "CJansson"]),
+    .target(name: "MotionKitLinux", dependencies: ["SensorFusion", "CIIO", "CSQLite", "CJansson", "CNumberText"]),
     // Apple's names over MotionKitLinux. The only module that imports Foundation.
     .target(name: "CoreMotion", dependencies: ["MotionKitLinux"]),
     .executableTarget(name: "motionlog", dependencies: ["MotionKitLinux", "SensorFusion"]),
 
-    .testTarget(name: "SensorFusionTests", dependencies: ["SensorFusion"]),
+    .testTarget(name: "SensorFusionTests", dependencies: ["SensorFusion"], exclude: ["Cases"]),
     .testTarget(name: "MotionKitLinuxTests", dependencies: ["MotionKitLinux", "SensorFusion"]),
     .testTarget(name: "CoreMotionTests", dependencies: ["CoreMotion", "MotionKitLinux"]),
-    .testTarget(name: "MotionlogTests", dependencies: ["MotionKitLinux", "SensorFusion"]),
+    .testTarget(name: "MotionlogTests", dependencies: ["motionlog", "MotionKitLinux", "SensorFusion"]),
   ],
-  swiftLanguageModes: [.v6]
+  swiftLanguageModes: [.v6],
+  cxxLanguageStandard: .cxx17
 )

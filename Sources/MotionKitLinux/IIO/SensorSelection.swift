@@ -1,0 +1,205 @@
+import SensorFusion
+
+/// A sensor of the context with the device it belongs to.
+struct SensorCandidate: Hashable, Sendable {
+  /// Index of the device in the inventory.
+  var device: Int
+  var sensor: SensorModel
+}
+
+/// Everything that a context has: a plain value.
+struct IIOInventory: Hashable, Sendable {
+  var host = ""
+  var devices: [DeviceModel] = []
+  var triggers: [TriggerModel] = []
+  /// Every usable sensor of every device, ordered by device, then kind.
+  var candidates: [SensorCandidate] = []
+  /// Why devices or sensors are left out, a line each.
+  var notes: [String] = []
+
+  /// An inventory of these devices.
+  init(host: String = "", devices: [DeviceModel], triggers: [TriggerModel]) {
+    self.host = host
+    self.devices = devices
+    self.triggers = triggers
+    for (index, device) in devices.enumerated() {
+      let (sensors, refused) = device.sensors()
+      candidates += sensors.map { SensorCandidate(device: index, sensor: $0) }
+      notes += refused
+    }
+  }
+
+  /// The sensor to use for a kind: the one that is named, else the best.
+  ///
+  /// - Parameters:
+  ///   - kind: What shall be measured.
+  ///   - wanted: A label, a name where it is unique, an id such as `iio:device3`, or part of a sysfs path; empty for
+  ///     the best.
+  /// - Returns: Nil where there is no sensor of that kind and none is named.
+  /// - Throws: `notFound` where nothing fits the name, `unsupported` where several do; both list the choices.
+  func choose(_ kind: SensorKind, wanted: String) throws(MotionKitError) -> SensorCandidate? {
+    let all = candidates.filter { $0.sensor.kind == kind }
+    guard !wanted.isEmpty else {
+      // Of equals, max(by:) keeps the first.
+      return all.max { score($0) < score($1) }
+    }
+    let rules: [(DeviceModel) -> Bool] = [
+      { $0.label == wanted }, { $0.name == wanted }, { $0.id == wanted },
+      { !$0.path.isEmpty && ($0.path + "/").contains("/" + wanted.trimmingSlashes + "/") },
+    ]
+    for rule in rules {
+      let fitting = all.filter { rule(devices[$0.device]) }
+      if fitting.count == 1 { return fitting[0] }
+      if fitting.count > 1 {
+        throw .unsupported(
+          what: "'\(wanted)' is ambiguous: \(fitting.count) devices with a \(kind)",
+          hint: "name one of: \(choices(fitting))")
+      }
+    }
+    throw .notFound(
+      what: "no device '\(wanted)' with a \(kind)",
+      hint: all.isEmpty ? "this source has no \(kind)" : "name one of: \(choices(all))")
+  }
+
+  /// What to type to get each of them.
+  private func choices(_ candidates: [SensorCandidate]) -> String {
+    candidates.map { candidate in
+      let device = devices[candidate.device]
+      if !device.label.isEmpty { return device.label }
+      if !device.path.isEmpty { return "\(device.path) (\(device.name))" }
+      return "\(device.id) (\(device.name))"
+    }.joined(separator: ", ")
+  }
+
+  /// How well a sensor is read: by its own trigger, by another one, by polling; finer counts decide between equals.
+  private func score(_ candidate: SensorCandidate) -> Int {
+    let device = devices[candidate.device]
+    var score = 0
+    if candidate.sensor.isBuffered {
+      score += !device.supportsTrigger || device.ownTrigger(among: triggers) != nil ? 200 : 100
+    }
+    if candidate.sensor.kind == .barometer, candidate.sensor.channels.count > 1 { score += 40 }
+    score += min(32, candidate.sensor.channels[0].format?.bits ?? 0)
+    return score
+  }
+}
+
+extension DeviceModel {
+  /// The device's own data-ready trigger, by its name `NAME-devN`, which is how drivers call it.
+  func ownTrigger(among triggers: [TriggerModel]) -> TriggerModel? {
+    guard let colon = id.lastIndex(of: ":") else { return nil }
+    let number = id[id.index(after: colon)...].drop { !$0.isNumber }
+    return triggers.first { $0.name == "\(name)-dev\(number)" }
+  }
+}
+
+extension String {
+  fileprivate var trimmingSlashes: String {
+    var rest = Substring(self)
+    while rest.first == "/" { rest = rest.dropFirst() }
+    while rest.last == "/" { rest = rest.dropLast() }
+    return String(rest)
+  }
+}
+
+/// How one device shall be read.
+struct CapturePlan: Hashable, Sendable {
+  enum Mode: Hashable, Sendable {
+    /// By a buffer; the trigger to set, empty where none is needed.
+    case buffered(trigger: String, isOwn: Bool, frequency: Double?)
+    /// By reading attributes at `rate`.
+    case polled
+  }
+  var device: DeviceModel
+  var sensors: [SensorModel]
+  /// The rate asked for, a sensor each; 0 for the device's own setting.
+  var wantedRates: [Double]
+  var mode: Mode
+
+  /// The highest rate asked for; 0 where none is.
+  var wantedRate: Double { wantedRates.max() ?? 0 }
+}
+
+extension IIOInventory {
+  /// The rate for polling where neither the request nor the device names one, samples per second.
+  static let defaultPollingRate = 10.0
+
+  /// Plans the capture of what is asked for: one plan a device.
+  ///
+  /// - Returns: The plans and what a person should know of them.
+  func plan(_ request: SensorRequest) throws(MotionKitError) -> (plans: [CapturePlan], notes: [String]) {
+    var plans: [CapturePlan] = []
+    var notes: [String] = []
+    var triggerRates: [String: Double] = [:]
+    for kind in request.rates.keys.sorted() {
+      guard let chosen = try choose(kind, wanted: request.devices[kind] ?? "") else { continue }
+      let rate = max(0, request.rates[kind] ?? 0)
+      let isPolled = !chosen.sensor.isBuffered
+      // A device whose sensors cannot all be buffered together is two captures.
+      if let index = plans.firstIndex(where: { $0.device == devices[chosen.device] && ($0.mode == .polled) == isPolled }
+      ) {
+        plans[index].sensors.append(chosen.sensor)
+        plans[index].wantedRates.append(rate)
+      } else {
+        let mode = CapturePlan.Mode.buffered(trigger: "", isOwn: false, frequency: nil)
+        plans.append(
+          CapturePlan(
+            device: devices[chosen.device], sensors: [chosen.sensor], wantedRates: [rate],
+            mode: isPolled ? .polled : mode))
+      }
+    }
+    for index in plans.indices where plans[index].mode != .polled {
+      let (mode, note) = try mode(for: plans[index].device, request: request)
+      plans[index].mode = mode
+      if let note { notes.append(note) }
+      if case .buffered(let trigger, _, _) = mode, isTimer(trigger) {
+        triggerRates[trigger] = max(triggerRates[trigger] ?? 0, plans[index].wantedRate)
+      }
+    }
+    for index in plans.indices {
+      guard case .buffered(let trigger, let isOwn, _) = plans[index].mode, let rate = triggerRates[trigger], rate > 0
+      else { continue }
+      plans[index].mode = .buffered(trigger: trigger, isOwn: isOwn, frequency: rate)
+    }
+    return (plans, notes)
+  }
+
+  private func isTimer(_ trigger: String) -> Bool { triggers.contains { $0.name == trigger && $0.hasFrequency } }
+
+  /// The trigger for a device: its own, the one asked for, the one that is set, a timer that exists; else polling.
+  private func mode(
+    for device: DeviceModel, request: SensorRequest
+  ) throws(MotionKitError) -> (CapturePlan.Mode, String?) {
+    guard device.supportsTrigger else { return (.buffered(trigger: "", isOwn: false, frequency: nil), nil) }
+    if let own = device.ownTrigger(among: triggers) {
+      return (.buffered(trigger: own.name, isOwn: true, frequency: nil), nil)
+    }
+    if request.trigger == "none" { return (.polled, nil) }
+    if !request.trigger.isEmpty {
+      guard let named = triggers.first(where: { $0.name == request.trigger || $0.id == request.trigger }) else {
+        let names = triggers.map(\.name).joined(separator: ", ")
+        throw .notFound(
+          what: "there is no trigger '\(request.trigger)' for \(device.title)",
+          hint: names.isEmpty ? "this source has no triggers" : "choose one of: \(names)")
+      }
+      return (.buffered(trigger: named.name, isOwn: false, frequency: nil), nil)
+    }
+    if !device.trigger.isEmpty { return (.buffered(trigger: device.trigger, isOwn: false, frequency: nil), nil) }
+    if let timer = triggers.first(where: \.hasFrequency) {
+      return (.buffered(trigger: timer.name, isOwn: false, frequency: nil), nil)
+    }
+    return (.polled, "\(device.title): no trigger of its own and no timer trigger; it is polled (see docs/IIO.md)")
+  }
+}
+
+extension IIOInventory {
+  /// All sensors, by kind, those of one kind best first.
+  func ranked() -> [SensorCandidate] {
+    candidates.enumerated().sorted { a, b in
+      let (left, right) = (a.element, b.element)
+      if left.sensor.kind != right.sensor.kind { return left.sensor.kind < right.sensor.kind }
+      let (scoreA, scoreB) = (score(left), score(right))
+      return scoreA != scoreB ? scoreA > scoreB : a.offset < b.offset
+    }.map(\.element)
+  }
+}
