@@ -28,6 +28,10 @@ let package = Package(
     .testTarget(name: "MotionKitLinuxTests", dependencies: ["MotionKitLinux", "SensorFusion"]),
     .testTarget(name: "CoreMotionTests", dependencies: ["CoreMotion", "MotionKitLinux"]),
     .testTarget(name: "MotionlogTests", dependencies: ["MotionKitLinux", "SensorFusion"]),
+    // Against real kernel drivers in a virtual machine; Tests/Lab/run starts it, elsewhere these are skipped.
+    .testTarget(
+      name: "LabTests", dependencies: ["MotionKitLinux", "SensorFusion"], path: "Tests/Lab",
+      exclude: ["run", "iio-lab", "motion-lab.c", "LAB.md"]),
   ],
   swiftLanguageModes: [.v6]
 )
