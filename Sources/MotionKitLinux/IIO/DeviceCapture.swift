@@ -18,8 +18,7 @@ final class DeviceCapture: Sendable {
   /// The kernel's buffer holds at least this much, seconds, so that a stall of ours loses nothing.
   static let kernelBufferTime = 2.0
   /// Waits between attempts to take a lost device back, seconds: doubled from the first to the last.
-  static let firstRetry = 0.1
-  static let lastRetry = 1.0
+  static let retryTimes = 0.1...1.0
   /// A device that a foreign trigger has left without a sample this often is polled from then on.
   static let silentStartsBeforePolling = 2
   /// How long a host may take to be reached, seconds.
@@ -28,6 +27,7 @@ final class DeviceCapture: Sendable {
   let plan: CapturePlan
   let number: Int
   private let uri: String
+  private let retry: ClosedRange<Double>
   private let mailbox: Monitor<CaptureMailbox>
   private let state: Monitor<State>
 
@@ -46,7 +46,11 @@ final class DeviceCapture: Sendable {
   }
 
   /// A capture of `plan`; `number` is its place in the mailbox.
-  init(plan: CapturePlan, number: Int, uri: String, mailbox: Monitor<CaptureMailbox>) {
+  init(
+    plan: CapturePlan, number: Int, uri: String, mailbox: Monitor<CaptureMailbox>,
+    retry: ClosedRange<Double> = retryTimes
+  ) {
+    self.retry = retry
     self.plan = plan
     self.number = number
     self.uri = uri
@@ -95,7 +99,7 @@ final class DeviceCapture: Sendable {
     LibIIOMessages.silenceThread()
     var changes = AttributeChanges()
     var isLost = false
-    var pause = Self.firstRetry
+    var pause = retry.lowerBound
     var mode = plan.mode
     var silentStarts = 0
     while !isStopping {
@@ -104,7 +108,7 @@ final class DeviceCapture: Sendable {
         try session(mode, &changes) {
           isLost = false
           silentStarts = 0
-          pause = Self.firstRetry
+          pause = retry.lowerBound
         }
       } catch {
         if isStopping { break }
@@ -126,7 +130,7 @@ final class DeviceCapture: Sendable {
       }
       let end = nanoseconds(of: CLOCK_MONOTONIC) + Int64(pause * 1e9)
       _ = state.wait(until: end) { $0.isStopping ? true : nil }
-      pause = min(Self.lastRetry, pause * 2)
+      pause = min(retry.upperBound, pause * 2)
     }
   }
 
