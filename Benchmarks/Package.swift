@@ -9,11 +9,13 @@ let package = Package(
     .executableTarget(
       name: "score-pipeline", dependencies: [.product(name: "SensorFusion", package: "MotionKitLinux")]),
     .executableTarget(
+      name: "time-filter", dependencies: [.product(name: "SensorFusion", package: "MotionKitLinux")]),
+    .executableTarget(
       name: "simulate-sets",
       dependencies: [
         .product(name: "MotionKitLinux", package: "MotionKitLinux"),
-        .product(name: "SensorFusion", package: "MotionKitLinux")
-      ])
+        .product(name: "SensorFusion", package: "MotionKitLinux"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

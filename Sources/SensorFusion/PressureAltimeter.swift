@@ -1,8 +1,9 @@
 /// Relative altitude, vertical speed, ascent and descent from air pressure.
 ///
 /// It is a pressure altitude: the first valid sample is the zero point, and the weather shows (6 m in an hour when the
-/// pressure falls by 0.07 kPa). `rezero` makes the present level the zero point. The formula is that of the standard
-/// atmosphere with the zero point as its base, so a height difference does not depend on the pressure at its foot.
+/// pressure falls by 0.07 kPa). `rezero` makes the present level the zero point. Heights are those of the standard
+/// atmosphere above 101.325 kPa, at both ends: 3 m at sea level is 2.91 m where the pressure is 15 % lower, since the
+/// standard air is colder there.
 public struct PressureAltimeter: Sendable {
   /// What the altimeter can be told.
   public struct Configuration: Hashable, Sendable {
@@ -28,7 +29,6 @@ public struct PressureAltimeter: Sendable {
 
   private var filter = HeightFilter()
   private var climbs = ClimbTracker()
-  private var base = 0.0
   private var firstTemperature = Double.nan
   private var lastTime: Timestamp?
   private var lastPressure = 0.0
@@ -38,6 +38,8 @@ public struct PressureAltimeter: Sendable {
   private var jumpSince = Timestamp(nanoseconds: 0)
   /// What is taken off the filter's height: the zero point.
   private var zero = 0.0
+  /// The height of the first sample in the standard atmosphere, m.
+  private var start = 0.0
   /// What is added to the height of a sample, so that a jump in the pressure is none in the altitude.
   private var offset = 0.0
 
@@ -77,7 +79,7 @@ public struct PressureAltimeter: Sendable {
           return false
         }
         // The output goes on from where it was.
-        offset += filter.level - (Self.height(pressure, base: base) + offset)
+        offset += filter.level - (Self.height(pressure, base: Self.seaLevel) + offset)
         filter.restart()
         isDiscontinuity = true
       } else if time.seconds(since: lastTime) > Self.gap {
@@ -85,20 +87,20 @@ public struct PressureAltimeter: Sendable {
         isDiscontinuity = true
       }
     } else {
-      base = pressure
+      start = Self.height(pressure, base: Self.seaLevel)
+      zero = start
     }
     jumpCount = 0
     lastTime = time
     lastPressure = pressure
 
-    filter.update(time: time, height: Self.height(pressure, base: base) + offset)
-    let relative = filter.height - zero
-    climbs.update(time: time, height: filter.height, speed: filter.climbSpeed, isStationary: isStationary)
+    filter.update(time: time, height: Self.height(pressure, base: Self.seaLevel) + offset)
+    climbs.update(time: time, height: filter.level, speed: filter.climbSpeed, isStationary: isStationary)
     climb = climbs.climb
     state.time = time
-    state.relativeAltitude = relative
+    state.relativeAltitude = filter.level - zero
     state.verticalSpeed = filter.speed
-    state.pressure = Self.pressure(atHeight: filter.height - offset, base: base)
+    state.pressure = Self.pressure(atHeight: filter.level - offset, base: Self.seaLevel)
     state.ascent = climbs.ascent
     state.descent = climbs.descent
     state.isPressureOnlyChange = climbs.isPressureOnlyChange
@@ -108,7 +110,7 @@ public struct PressureAltimeter: Sendable {
 
   /// Makes the present level the zero point: `relativeAltitude` is 0 there from now on. Ascent and descent stay.
   public mutating func rezero() {
-    zero = filter.height
+    zero = filter.level
     state.relativeAltitude = 0
   }
 
@@ -116,7 +118,7 @@ public struct PressureAltimeter: Sendable {
   public var absoluteAltitude: Double? {
     guard lastTime != nil else { return nil }
     if let seaLevel = configuration.seaLevelPressure { return Self.height(state.pressure, base: seaLevel) }
-    return configuration.startHeight.map { $0 + filter.height }
+    return configuration.startHeight.map { $0 + filter.level - start }
   }
 
   /// Whether a jump has lasted long enough to be a new level.
@@ -140,6 +142,8 @@ public struct PressureAltimeter: Sendable {
     base * Elementary.exp(Elementary.log(1 - height / scaleHeight) / exponent)
   }
 
+  /// The standard atmosphere's pressure at sea level, kPa.
+  static let seaLevel = 101.325
   /// T0 / lapse rate, m, and R L / g.
   private static let scaleHeight = 44_330.77
   private static let exponent = 0.190263

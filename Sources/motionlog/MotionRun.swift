@@ -23,6 +23,7 @@ struct MotionRun {
   private var firstTime: Timestamp?
   private var lastTime: Timestamp?
   private var markCount = 0
+  private var batch = ProcessedBatch()
 
   /// How long one read may wait, seconds: the longest that a signal or a key waits.
   private static let patience = 0.05
@@ -41,38 +42,53 @@ struct MotionRun {
   var counters: PipelineCounters { pipeline.counters }
 
   /// Runs until the end. `body` gets every batch, empty ones too (at least every `patience`), and returns whether to
-  /// go on.
-  mutating func run(_ body: (ProcessedBatch) throws -> Bool) throws -> RunEnd {
-    var batch = ProcessedBatch()
+  /// go on. `slice` is the longest stretch of samples, in seconds, that one batch for `body` may hold, since an unpaced
+  /// source gives long ones; nil for whatever the source gives.
+  mutating func run(slice: Double? = nil, _ body: (ProcessedBatch) throws -> Bool) throws -> RunEnd {
+    var incoming = SampleBatch()
     let start = Self.monotonicSeconds()
     defer { source.stop() }
     while true {
-      if let signal = Signals.shared.stop {
-        source.stop()
-        try drain(&batch, body)
-        return .signal(signal)
-      }
-      let status = try source.read(into: &batch.input, timeout: Self.patience)
-      let isOver = limit(&batch.input)
-      addMarks(to: &batch.input)
-      batch.process(with: &pipeline)
-      guard try body(batch) else { return .user }
+      let signal = Signals.shared.stop
+      if signal != nil { source.stop() }
+      let status = try source.read(into: &incoming, timeout: signal == nil ? Self.patience : 0)
+      let isOver = limit(&incoming)
+      addMarks(to: &incoming)
+      guard try hand(&incoming, slice, body) else { return .user }
       if isOver { return .duration }
-      if status == .end { return Signals.shared.stop.map { .signal($0) } ?? .endOfSource }
+      if status == .end { return signal.map { .signal($0) } ?? .endOfSource }
+      // A stopped source ends after its rest; this is against one that does not.
+      if let signal, status == .timeout { return .signal(signal) }
       if isLive, let duration, Self.monotonicSeconds() - start > duration + Self.grace { return .duration }
     }
   }
 
-  /// Takes what the source still holds after it was stopped.
-  private mutating func drain(_ batch: inout ProcessedBatch, _ body: (ProcessedBatch) throws -> Bool) throws {
-    // A stopped source ends after its rest; the bound is against one that does not.
-    let deadline = Self.monotonicSeconds() + Self.grace
-    while Self.monotonicSeconds() < deadline {
-      let status = try source.read(into: &batch.input, timeout: 0)
-      let isOver = limit(&batch.input)
+  /// Sends what came through the pipeline and on, in slices.
+  private mutating func hand(
+    _ incoming: inout SampleBatch, _ slice: Double?, _ body: (ProcessedBatch) throws -> Bool
+  ) throws -> Bool {
+    guard let slice, let last = incoming.samples.last else {
+      // Swapped, not copied: both keep their storage.
+      swap(&batch.input, &incoming)
       batch.process(with: &pipeline)
-      guard try body(batch), !isOver, status == .data else { return }
+      return try body(batch)
     }
+    var samples = incoming.samples[...]
+    var events = incoming.events[...]
+    while let first = samples.first {
+      let end = first.time.advanced(bySeconds: slice)
+      let isLast = last.time < end
+      batch.input.removeAll()
+      let part = isLast ? samples : samples.prefix { $0.time < end }
+      let news = isLast ? events : events.prefix { $0.time < end }
+      batch.input.samples.append(contentsOf: part)
+      batch.input.events.append(contentsOf: news)
+      samples = samples.dropFirst(part.count)
+      events = events.dropFirst(news.count)
+      batch.process(with: &pipeline)
+      guard try body(batch) else { return false }
+    }
+    return true
   }
 
   /// Cuts off what lies behind the time asked for; returns whether anything did.

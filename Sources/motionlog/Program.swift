@@ -13,7 +13,7 @@ enum Program {
       // `| head` has read enough.
       return .done
     } catch {
-      Terminal.leaveScreen()
+      Terminal.restore()
       let report = ErrorReport(error)
       // Before the options are read nothing is known of -q and --no-color; errors heed neither but NO_COLOR.
       var console = Context(ParsedArguments()).console

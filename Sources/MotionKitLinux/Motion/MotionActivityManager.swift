@@ -5,7 +5,7 @@ extension ActivityState: TimedValue {}
 
 /// The activity classifier's part of the pipeline: the activity that holds at the start, then each change.
 struct ActivityStage: SampleStage {
-  private var pedestrian = PedestrianPipeline()
+  private var pedestrian = PedestrianPipeline(walker: Walker())
   private var hasBegun = false
   var pacingSensor: SensorKind { .accelerometer }
 

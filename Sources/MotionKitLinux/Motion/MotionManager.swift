@@ -54,7 +54,7 @@ public final class MotionManager: Sendable {
 
   // MARK: Accelerometer
 
-  private static let accelerometerStage = RawStage<AccelerometerData>(pacingSensor: .accelerometer) {
+  static let accelerometerStage = RawStage<AccelerometerData>(pacingSensor: .accelerometer) {
     AccelerometerData($0)
   }
 

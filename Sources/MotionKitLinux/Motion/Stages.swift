@@ -16,15 +16,14 @@ struct RawStage<Output: TimedValue>: SampleStage {
   }
 }
 
-extension MotionPipeline {
-  /// A pipeline for the sensors that a source has started, with attitudes in `frame`.
+extension MotionPipeline.Configuration {
+  /// The settings for the sensors that a source has started, with attitudes in `frame`.
   init(for description: SourceDescription, frame: ReferenceFrame) {
-    var configuration = Configuration()
-    configuration.filter.referenceFrame = frame
-    configuration.filter.hasGyroscope = description.sensor(.gyroscope) != nil
-    configuration.filter.accelerometerRange = description.sensor(.accelerometer)?.range ?? .infinity
-    configuration.filter.gyroscopeRange = description.sensor(.gyroscope)?.range ?? .infinity
-    self.init(configuration: configuration)
+    self.init()
+    filter.referenceFrame = frame
+    filter.hasGyroscope = description.sensor(.gyroscope) != nil
+    filter.accelerometerRange = description.sensor(.accelerometer)?.range ?? .infinity
+    filter.gyroscopeRange = description.sensor(.gyroscope)?.range ?? .infinity
   }
 }
 
@@ -56,7 +55,7 @@ struct DeviceMotionStage: SampleStage {
   }
 
   mutating func begin(_ description: SourceDescription) {
-    if pipeline == nil { pipeline = MotionPipeline(for: description, frame: frame) }
+    if pipeline == nil { pipeline = MotionPipeline(configuration: .init(for: description, frame: frame)) }
   }
 
   mutating func take(_ sample: SensorSample, emit: (DeviceMotion) -> Void) {

@@ -167,14 +167,24 @@ extension ClosingSummary {
 // pipeline cannot be forgotten here.
 extension MotionPipeline.Configuration {
   var json: JSONValue {
-    .object([
-      (
-        "filter",
-        .object([
-          ("referenceFrame", filter.referenceFrame.json), ("accelerometerRange", .real(filter.accelerometerRange)),
-          ("gyroscopeRange", .real(filter.gyroscopeRange)), ("hasGyroscope", .bool(filter.hasGyroscope)),
-        ])
-      ), ("stepCounter", .object([("isStrict", .bool(stepCounter.isStrict))])), ("altimeter", .object([])),
+    let filterSettings: [(key: String, value: JSONValue)] = [
+      ("referenceFrame", filter.referenceFrame.json), ("accelerometerRange", .real(filter.accelerometerRange)),
+      ("gyroscopeRange", .real(filter.gyroscopeRange)), ("hasGyroscope", .bool(filter.hasGyroscope)),
+      ("gains", filter.gains.json), ("initialBiasSigma", .real(filter.initialBiasSigma)),
+      ("outputLatency", .real(filter.outputLatency)), ("magnetometerDelay", .real(filter.magnetometerDelay)),
+      ("spreadsCorrections", .bool(filter.spreadsCorrections)),
+    ]
+    let stepSettings: [(key: String, value: JSONValue)] = [
+      ("isStrict", .bool(stepCounter.isStrict)), ("height", .optional(stepCounter.height)),
+      ("stepLengthFactor", .optional(stepCounter.stepLengthFactor)),
+    ]
+    let altimeterSettings: [(key: String, value: JSONValue)] = [
+      ("seaLevelPressure", .optional(altimeter.seaLevelPressure)), ("startHeight", .optional(altimeter.startHeight)),
+      ("temperatureCoefficient", .real(altimeter.temperatureCoefficient)),
+    ]
+    return .object([
+      ("filter", .object(filterSettings)), ("stepCounter", .object(stepSettings)),
+      ("altimeter", .object(altimeterSettings)),
     ])
   }
 
@@ -183,13 +193,52 @@ extension MotionPipeline.Configuration {
     func read<T>(_ group: String, _ key: String, _ value: (JSONValue) -> T?, into setting: inout T) {
       if let found = json[group]?[key].flatMap(value) { setting = found } else { missing.append("\(group).\(key)") }
     }
-    // An infinite range (not known) is null in JSON.
+    // An infinite range (not known) and a setting that is not given are null in JSON.
     let range: (JSONValue) -> Double? = { $0 == .null ? .infinity : $0.double }
+    let optional: (JSONValue) -> Double?? = { $0 == .null ? .some(nil) : $0.double }
     read("filter", "referenceFrame", { ReferenceFrame(json: $0) }, into: &filter.referenceFrame)
     read("filter", "accelerometerRange", range, into: &filter.accelerometerRange)
     read("filter", "gyroscopeRange", range, into: &filter.gyroscopeRange)
     read("filter", "hasGyroscope", \.bool, into: &filter.hasGyroscope)
+    read("filter", "gains", { ComplementaryFilter.Gains(json: $0) }, into: &filter.gains)
+    read("filter", "initialBiasSigma", \.double, into: &filter.initialBiasSigma)
+    read("filter", "outputLatency", \.double, into: &filter.outputLatency)
+    read("filter", "magnetometerDelay", \.double, into: &filter.magnetometerDelay)
+    read("filter", "spreadsCorrections", \.bool, into: &filter.spreadsCorrections)
     read("stepCounter", "isStrict", \.bool, into: &stepCounter.isStrict)
+    read("stepCounter", "height", optional, into: &stepCounter.height)
+    read("stepCounter", "stepLengthFactor", optional, into: &stepCounter.stepLengthFactor)
+    read("altimeter", "seaLevelPressure", optional, into: &altimeter.seaLevelPressure)
+    read("altimeter", "startHeight", optional, into: &altimeter.startHeight)
+    read("altimeter", "temperatureCoefficient", \.double, into: &altimeter.temperatureCoefficient)
+  }
+}
+
+extension JSONValue {
+  /// A number, or null where there is none.
+  static func optional(_ value: Double?) -> JSONValue { value.map { .real($0) } ?? .null }
+}
+
+extension ComplementaryFilter.Gains {
+  var json: JSONValue {
+    switch self {
+    case .adaptive: .string("adaptive")
+    case .fixed(let accelerometer, let magnetometer):
+      .object([
+        ("name", .string("fixed")), ("accelerometer_s", .real(accelerometer)), ("magnetometer_s", .real(magnetometer)),
+      ])
+    }
+  }
+
+  init?(json: JSONValue) {
+    switch json.string ?? json["name"]?.string {
+    case "adaptive": self = .adaptive
+    case "fixed":
+      guard let accelerometer = json["accelerometer_s"]?.double, let magnetometer = json["magnetometer_s"]?.double
+      else { return nil }
+      self = .fixed(accelerometer: accelerometer, magnetometer: magnetometer)
+    default: return nil
+    }
   }
 }
 

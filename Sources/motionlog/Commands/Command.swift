@@ -19,7 +19,7 @@ struct Command: Sendable {
   static let common: [Option] = [.quiet, .verbose, .noColor, .help]
   /// Options that say what to start.
   private static let starting: [Option] = [
-    .source, .sensors, .rate, .device, .trigger, .frame, .declination, .duration,
+    .source, .sensors, .rate, .device, .trigger, .frame, .declination, .latitude, .longitude, .duration,
   ]
 
   /// Every command, in the order of the help.
@@ -50,6 +50,43 @@ struct Command: Sendable {
         ("motionlog live -u sim:walk --json | head -n 3", "for programs"),
       ],
       run: LiveCommand.run),
+    Command(
+      name: "record", operands: "[DIR]", summary: "a session to CSV files until Ctrl-C or --duration",
+      text: [
+        "Writes raw samples and everything computed from them into the new directory DIR (default: motion- and the",
+        "time) and prints its name. m or SIGUSR1 marks an event. Data reach the disk at least once a second.",
+      ],
+      options: starting + [.speed],
+      examples: [
+        ("motionlog record walk -u sim:walk -d 30s", "half a minute of a simulated walk"),
+        ("motionlog record --rate 200,mag=100,baro=25", "this machine's sensors until Ctrl-C"),
+      ],
+      run: RecordCommand.run),
+    Command(
+      name: "replay", operands: "DIR", summary: "a recording through the same pipeline",
+      text: [
+        "Shows a recording as live shows a device, prints it as JSON, or records it anew. With --verify it computes",
+        "everything again and compares with what the live session wrote, bit for bit: exit code 0 if identical.",
+      ],
+      options: [.speed, .to, .verify, .sensors, .frame, .declination, .latitude, .longitude, .duration, .interval],
+      examples: [
+        ("motionlog replay recordings/walk --speed 10", "ten times as fast as it was"),
+        ("motionlog replay recordings/walk --verify", "the same bits again?"),
+        ("motionlog replay recordings/walk --speed max --to json", "all outputs, as fast as possible"),
+      ],
+      run: ReplayCommand.run),
+    Command(
+      name: "info", operands: "DIR", summary: "a summary of a recording",
+      text: [
+        "Sensors with their true rates, jitter, gaps and clipping; attitude span, steps, altitude, activity, events;",
+        "and whether the recording was cut.",
+      ],
+      options: [.json],
+      examples: [
+        ("motionlog info recordings/walk", "a recording that comes with the project"),
+        ("motionlog info recordings/walk --json", "for programs"),
+      ],
+      run: InfoCommand.run),
   ]
 
   /// The command of a name.

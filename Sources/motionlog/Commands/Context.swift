@@ -22,35 +22,67 @@ struct Context {
   }
 
   /// Opens and starts a source, with what the user should know about it said.
-  mutating func start(
-    _ settings: RunSettings, pacing: Pacing = .speed(1)
-  ) throws -> (source: any SensorSource, description: SourceDescription) {
+  mutating func start(_ settings: RunSettings, pacing: Pacing = .speed(1)) throws -> StartedSource {
     let source = try openSource(settings.source, pacing: pacing)
     let description = try source.start(settings.request)
+    let started = StartedSource(source: source, description: description, settings: settings)
     for note in description.notes { console.detail(note) }
-    let frame = settings.referenceFrame(for: description)
-    if frame != .arbitrary, description.sensor(.magnetometer) == nil {
-      console.warning("frame '\(frame.word)' without a magnetometer: yaw starts at 0 and drifts")
+    if started.frame != .arbitrary, description.sensor(.magnetometer) == nil {
+      console.warning("frame '\(started.frame.word)' without a magnetometer: yaw starts at 0 and drifts")
     }
-    return (source, description)
-  }
-
-  /// The pipeline for a started source.
-  func pipeline(_ description: SourceDescription, frame: ReferenceFrame) -> MotionPipeline {
-    var configuration = MotionPipeline.Configuration()
-    configuration.filter.referenceFrame = frame
-    configuration.filter.hasGyroscope = description.sensor(.gyroscope) != nil
-    configuration.filter.accelerometerRange = description.sensor(.accelerometer)?.range ?? .infinity
-    configuration.filter.gyroscopeRange = description.sensor(.gyroscope)?.range ?? .infinity
-    return MotionPipeline(configuration: configuration)
+    return started
   }
 
   /// The exit code of a run that `duration` may have limited.
   static func exitCode(of end: RunEnd, duration: Double?) -> ExitCode {
-    switch end {
-    // Without a limit a signal is the way to end it; with one, it cuts short what was asked for.
-    case .signal(let signal) where duration != nil || signal != SIGINT: .interrupted(signal: signal)
-    case .signal, .endOfSource, .duration, .user: .done
+    // Without a limit a signal is the way to end a run; with one, it cuts short what was asked for.
+    if case .signal(let signal) = end, duration != nil { return .interrupted(signal: signal) }
+    return .done
+  }
+}
+
+/// A source that was opened and started, with what its samples are to be computed by.
+struct StartedSource {
+  /// The source.
+  let source: any SensorSource
+  /// What was really started.
+  let description: SourceDescription
+  /// The pipeline's settings: those of the recording where the source is one, so that the outputs are the same.
+  let configuration: MotionPipeline.Configuration
+  private let duration: Double?
+
+  fileprivate init(source: any SensorSource, description: SourceDescription, settings: RunSettings) {
+    self.source = source
+    self.description = description
+    duration = settings.duration
+    if let recording = source as? RecordingSource {
+      var recorded = recording.info.pipeline
+      if case .chosen(let frame) = settings.frame { recorded.filter.referenceFrame = frame }
+      configuration = recorded
+    } else {
+      configuration = MotionPipeline.Configuration(
+        for: description, frame: settings.referenceFrame(for: description))
     }
+  }
+
+  /// The earth frame of the attitude.
+  var frame: ReferenceFrame { configuration.filter.referenceFrame }
+
+  /// The run over it.
+  var run: MotionRun {
+    MotionRun(
+      source: source, pipeline: MotionPipeline(configuration: configuration), isLive: description.isLive,
+      duration: duration)
+  }
+}
+
+extension MotionPipeline.Configuration {
+  /// The settings for the sensors of a started source.
+  init(for description: SourceDescription, frame: ReferenceFrame) {
+    self.init()
+    filter.referenceFrame = frame
+    filter.hasGyroscope = description.sensor(.gyroscope) != nil
+    filter.accelerometerRange = description.sensor(.accelerometer)?.range ?? .infinity
+    filter.gyroscopeRange = description.sensor(.gyroscope)?.range ?? .infinity
   }
 }

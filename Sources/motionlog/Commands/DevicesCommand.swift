@@ -43,7 +43,7 @@ enum DevicesCommand {
     if sensor.rate > 0 { add("rate", Format.short(sensor.rate) + " Hz") }
     add("rates", rates(sensor.availableRates))
     let unit = sensor.kind.unit
-    if sensor.range.isFinite, sensor.range > 0 { add("range", "±\(Format.short(sensor.range)) \(unit)") }
+    if sensor.range.isFinite, sensor.range > 0 { add("range", range(sensor) + " " + unit) }
     if sensor.resolution > 0 { add("resolution", "\(Format.short(sensor.resolution)) \(unit)") }
     add("capture", sensor.capture)
     add("clock", sensor.clock)
@@ -56,6 +56,10 @@ enum DevicesCommand {
     }
     let head = style.paint(.bold, Format.right(pad: 14, sensor.kind.name)) + "  " + sensor.name
     return [head] + facts.map { style.plain("    " + Format.right(pad: 13, $0.0) + $0.1) }
+  }
+
+  private static func range(_ sensor: SensorDescription) -> String {
+    (sensor.kind == .barometer ? "up to " : "±") + Format.short(sensor.range)
   }
 
   /// A list of rates; long ones are shortened in the middle.

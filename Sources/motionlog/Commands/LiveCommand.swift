@@ -13,29 +13,25 @@ enum LiveCommand {
 
   /// Starts the source and shows it until something ends the run.
   static func show(_ settings: RunSettings, pacing: Pacing, _ context: inout Context) throws -> ExitCode {
-    let (source, description) = try context.start(settings, pacing: pacing)
-    let frame = settings.referenceFrame(for: description)
-    var run = MotionRun(
-      source: source, pipeline: context.pipeline(description, frame: frame), isLive: description.isLive,
-      duration: settings.duration)
+    let started = try context.start(settings, pacing: pacing)
     let end: RunEnd
     if settings.isJSON {
-      end = try json(&run, description, frame, settings, &context)
+      end = try json(started, settings, &context)
     } else if Terminal.isInteractive(STDOUT_FILENO) {
-      end = try screen(&run, description, frame, &context)
+      end = try screen(started, &context)
     } else {
-      end = try lines(&run, description, frame, settings, &context)
+      end = try lines(started, settings, &context)
     }
     return Context.exitCode(of: end, duration: settings.duration)
   }
 
   private static func json(
-    _ run: inout MotionRun, _ description: SourceDescription, _ frame: ReferenceFrame, _ settings: RunSettings,
-    _ context: inout Context
+    _ started: StartedSource, _ settings: RunSettings, _ context: inout Context
   ) throws -> RunEnd {
-    var writer = LiveJSON(frame: frame, interval: settings.interval ?? 0)
-    try context.output.line(LiveJSON.header(description, frame: frame))
+    var writer = LiveJSON(frame: started.frame, interval: settings.interval ?? 0)
+    try context.output.line(LiveJSON.header(started.description, frame: started.frame))
     try context.output.flush()
+    var run = started.run
     return try run.run { batch in
       try writer.write(batch, to: &context.output)
       try context.output.flush()
@@ -44,13 +40,13 @@ enum LiveCommand {
   }
 
   private static func lines(
-    _ run: inout MotionRun, _ description: SourceDescription, _ frame: ReferenceFrame, _ settings: RunSettings,
-    _ context: inout Context
+    _ started: StartedSource, _ settings: RunSettings, _ context: inout Context
   ) throws -> RunEnd {
-    var model = LiveModel(source: description, frame: frame)
+    var model = LiveModel(source: started.description, frame: started.frame)
     let interval = settings.interval ?? 1
     var next = 0.0
-    let end = try run.run { batch in
+    var run = started.run
+    let end = try run.run(slice: interval / 10) { batch in
       model.take(batch)
       for event in batch.input.events { context.console.note("\(event.name): \(event.detail)") }
       guard model.timeSpan != nil, model.elapsed >= next else { return true }
@@ -59,7 +55,7 @@ enum LiveCommand {
       try context.output.flush()
       return true
     }
-    if model.timeSpan == nil { context.console.warning("no sample came from '\(description.uri)'") }
+    if model.timeSpan == nil { context.console.warning("no sample came from '\(started.description.uri)'") }
     return end
   }
 
@@ -67,14 +63,14 @@ enum LiveCommand {
   private static let pictureRate = 12.0
 
   private static func screen(
-    _ run: inout MotionRun, _ description: SourceDescription, _ frame: ReferenceFrame, _ context: inout Context
+    _ started: StartedSource, _ context: inout Context
   ) throws -> RunEnd {
-    var model = LiveModel(source: description, frame: frame)
-    var screen = LiveScreen(style: context.style, title: " motionlog live · \(description.uri)")
-    screen.hasKeys = isatty(STDIN_FILENO) == 1
+    var model = LiveModel(source: started.description, frame: started.frame)
+    var screen = LiveScreen(style: context.style, title: " motionlog live · \(started.description.uri)")
+    screen.hasKeys = Terminal.takeKeyboard()
     Terminal.enterScreen()
     defer {
-      Terminal.leaveScreen()
+      Terminal.restore()
       // The last picture stays readable above the prompt.
       let (columns, rows) = Terminal.size(STDOUT_FILENO)
       let lines = screen.lines(model, columns: columns, rows: rows - 1).dropLast()
@@ -82,6 +78,7 @@ enum LiveCommand {
       try? context.output.flush()
     }
     var nextPicture = 0.0
+    var run = started.run
     return try run.run { batch in
       model.take(batch)
       while screen.hasKeys, let key = Terminal.readKey() {

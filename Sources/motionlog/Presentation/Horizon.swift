@@ -72,14 +72,13 @@ struct Horizon {
     }
   }
 
-  /// Whether the square x to the right of the middle and y above it lies above the horizon. Angles from the middle
-  /// grow linearly with the distance (an equidistant projection), so nothing is stretched at the edges.
+  /// Whether the square x to the right of the middle and y above it lies above the horizon: a straight line, tilted
+  /// by the roll and as far from the middle as the top edge is from level.
   private func isSky(_ x: Double, _ y: Double, _ up: Vector3) -> Bool {
-    let distance = (x * x + y * y).squareRoot()
-    guard distance > 0 else { return up.y >= 0 }
-    let angle = min(.pi, distance * Self.halfHeight / Double(rows))
-    let side = Elementary.sin(angle) / distance
-    return x * side * up.x + Elementary.cos(angle) * up.y + y * side * up.z >= 0
+    let across = (up.x * up.x + up.z * up.z).squareRoot()
+    let elevation = Elementary.atan2(up.y, across)
+    guard across > 0 else { return up.y >= 0 }
+    return elevation + (x * up.x + y * up.z) / across * (Self.halfHeight / Double(rows)) >= 0
   }
 
   /// The fixed mark in the middle: where the top edge points, and its level.

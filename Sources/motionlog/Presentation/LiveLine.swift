@@ -12,7 +12,8 @@ enum LiveLine {
       parts.append("roll " + angle(attitude.roll))
       parts.append("yaw " + angle(attitude.yaw))
       if motion.heading >= 0 {
-        parts.append("heading \(Format.fixed(motion.heading, 0, width: 3))° \(compassPoint(motion.heading))")
+        let point = Format.right(pad: 2, compassPoint(motion.heading))
+        parts.append("heading \(Format.fixed(motion.heading, 0, width: 3))° \(point)")
       }
       parts.append("gravity " + vector(motion.gravity, 2) + " g")
       parts.append("user " + vector(motion.userAcceleration, 2) + " g")

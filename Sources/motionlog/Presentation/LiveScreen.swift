@@ -129,19 +129,26 @@ struct LiveScreen {
   }
 
   private func sensors(_ model: LiveModel, _ columns: Int) -> [String] {
-    let head = " " + Format.right(pad: 15, "sensor") + Format.right(pad: 16, "device")
-    let counts = ["rate/s", "asked", "samples", "gaps", "clipped"].map { Format.left(pad: 9, $0) }.joined()
-    var lines = [style.paint(.dim, cut(head + counts, columns))]
+    let counts = ["rate/s", "asked", "samples", "gaps", "clipped"]
+    let countWidth = 9
+    // The device's name gets what the numbers leave.
+    let longest = max(6, model.monitors.map(\.sensor.name.count).max() ?? 0)
+    let nameWidth = max(8, min(longest, columns - 17 - counts.count * countWidth)) + 1
+    func line(_ sensor: String, _ device: String, _ cells: [String]) -> String {
+      let name = Format.right(pad: nameWidth, String(device.prefix(nameWidth - 1)))
+      let text = " " + Format.right(pad: 15, sensor) + name
+      return cut(style.plain(text + cells.map { Format.left(pad: countWidth, $0) }.joined()), columns)
+    }
+    var lines = [style.paint(.dim, line("sensor", "device", counts))]
     for monitor in model.monitors {
       let sensor = monitor.sensor
-      var line = " " + Format.right(pad: 15, sensor.kind.name)
-      line += Format.right(pad: 16, String(sensor.name.prefix(15)))
-      line += Format.fixed(monitor.rate, 1, width: 9)
-      line += Format.left(pad: 9, sensor.rate > 0 ? Format.short(sensor.rate) : "–")
-      line += Format.left(pad: 9, "\(monitor.count)")
-      line += Format.left(pad: 9, "\(monitor.gaps)") + Format.left(pad: 9, "\(monitor.clipped)")
+      let text = line(
+        sensor.kind.name, sensor.name,
+        [
+          Format.fixed(monitor.rate, 1), sensor.rate > 0 ? Format.short(sensor.rate) : "–", "\(monitor.count)",
+          "\(monitor.gaps)", "\(monitor.clipped)",
+        ])
       let isTroubled = monitor.gaps > 0 || monitor.clipped > 0 || monitor.count == 0
-      let text = cut(style.plain(line), columns)
       lines.append(isTroubled ? style.paint(.warning, text) : text)
     }
     return lines

@@ -96,7 +96,7 @@ final class Signals: Sendable {
   }
 
   private func endAtOnce(_ number: Int32) -> Never {
-    Terminal.leaveScreen()
+    Terminal.restore()
     _exit(128 + number)
   }
 }

@@ -35,48 +35,65 @@ enum Terminal {
   private static let leave: [UInt8] = Array("\u{1B}[?7h\u{1B}[?25h\u{1B}[0m\u{1B}[?1049l".utf8)
 
   private static let isOnScreen = Atomic<Bool>(false)
-  /// The keyboard's settings before `enterScreen`. Written once, by the main thread, before `isOnScreen` is set.
+  private static let hasKeyboard = Atomic<Bool>(false)
+  /// The keyboard's settings before `takeKeyboard`. Written once, by the main thread, before `hasKeyboard` is set.
   private nonisolated(unsafe) static var savedKeyboard: termios?
 
-  /// Takes over the whole terminal: keys come one by one without echo, and the text that was there comes back after
-  /// `leaveScreen`, which also runs on every way out of the process.
-  static func enterScreen() {
+  /// Lets keys come one by one and without echo, where standard input is a terminal; returns whether they do.
+  /// `restore`, which runs on every way out of the process, ends it.
+  @discardableResult
+  static func takeKeyboard() -> Bool {
     if savedKeyboard == nil {
       var settings = termios()
-      if isatty(STDIN_FILENO) == 1, tcgetattr(STDIN_FILENO, &settings) == 0 { savedKeyboard = settings }
+      guard isInteractive(STDIN_FILENO), tcgetattr(STDIN_FILENO, &settings) == 0 else { return false }
+      savedKeyboard = settings
     }
+    if !hasKeyboard.exchange(true, ordering: .acquiringAndReleasing) { setKeyboard() }
+    return true
+  }
+
+  /// Takes over the whole terminal; the text that was there comes back with `restore`.
+  static func enterScreen() {
     if !isOnScreen.exchange(true, ordering: .acquiringAndReleasing) { showScreen() }
   }
 
-  private static func showScreen() {
-    if var settings = savedKeyboard {
-      settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
-      withUnsafeMutableBytes(of: &settings.c_cc) { keys in
-        keys[Int(VMIN)] = 0
-        keys[Int(VTIME)] = 0
-      }
-      tcsetattr(STDIN_FILENO, TCSANOW, &settings)
+  /// Gives keyboard and screen back. Safe to call twice, from any thread and from a signal handler.
+  static func restore() {
+    if isOnScreen.exchange(false, ordering: .acquiringAndReleasing) { hideScreen() }
+    if hasKeyboard.exchange(false, ordering: .acquiringAndReleasing) { resetKeyboard() }
+  }
+
+  /// Gives keyboard and screen back for as long as `pause` takes.
+  static func suspend(_ pause: () -> Void) {
+    let (wasOnScreen, hadKeyboard) = (isOnScreen.load(ordering: .acquiring), hasKeyboard.load(ordering: .acquiring))
+    if wasOnScreen { hideScreen() }
+    if hadKeyboard { resetKeyboard() }
+    pause()
+    if hadKeyboard, hasKeyboard.load(ordering: .acquiring) { setKeyboard() }
+    if wasOnScreen, isOnScreen.load(ordering: .acquiring) { showScreen() }
+  }
+
+  private static func setKeyboard() {
+    guard var settings = savedKeyboard else { return }
+    settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
+    withUnsafeMutableBytes(of: &settings.c_cc) { keys in
+      keys[Int(VMIN)] = 0
+      keys[Int(VTIME)] = 0
     }
+    tcsetattr(STDIN_FILENO, TCSANOW, &settings)
+  }
+
+  private static func resetKeyboard() {
+    if var settings = savedKeyboard { tcsetattr(STDIN_FILENO, TCSANOW, &settings) }
+  }
+
+  private static func showScreen() {
     let bytes = Array(enter.utf8)
     _ = write(STDOUT_FILENO, bytes, bytes.count)
   }
 
-  /// Gives the terminal back. Safe to call twice, from any thread and from a signal handler.
-  static func leaveScreen() {
-    if isOnScreen.exchange(false, ordering: .acquiringAndReleasing) { hideScreen() }
-  }
-
   private static func hideScreen() {
     leave.withUnsafeBufferPointer { _ = write(STDOUT_FILENO, $0.baseAddress, $0.count) }
-    if var settings = savedKeyboard { tcsetattr(STDIN_FILENO, TCSANOW, &settings) }
-  }
-
-  /// Gives the terminal back for as long as `pause` takes.
-  static func suspend(_ pause: () -> Void) {
-    let wasOnScreen = isOnScreen.load(ordering: .acquiring)
-    if wasOnScreen { hideScreen() }
-    pause()
-    if wasOnScreen, isOnScreen.load(ordering: .acquiring) { showScreen() }
   }
 
   /// Gives the terminal back if the program crashes.
@@ -84,16 +101,16 @@ enum Terminal {
     _ = leave.count  // initialised here, not in the handler
     for number in [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGQUIT] {
       signal(number) { number in
-        Terminal.leaveScreen()
+        Terminal.restore()
         signal(number, SIG_DFL)
         raise(number)
       }
     }
   }
 
-  /// A key that was pressed since the last call, if any. Only while the screen is taken over.
+  /// A key that was pressed since the last call, if any. Only after `takeKeyboard`.
   static func readKey() -> UInt8? {
-    guard savedKeyboard != nil else { return nil }
+    guard hasKeyboard.load(ordering: .acquiring) else { return nil }
     var key: UInt8 = 0
     return read(STDIN_FILENO, &key, 1) == 1 ? key : nil
   }

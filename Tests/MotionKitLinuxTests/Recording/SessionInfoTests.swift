@@ -32,6 +32,13 @@ import Testing
     info.pipeline.filter.gyroscopeRange = 34.9
     info.pipeline.filter.hasGyroscope = false
     info.pipeline.stepCounter.isStrict = true
+    info.pipeline.filter.gains = .fixed(accelerometer: 2.5, magnetometer: 8)
+    info.pipeline.filter.initialBiasSigma = 0.03
+    info.pipeline.filter.outputLatency = 0.0025
+    info.pipeline.filter.spreadsCorrections = true
+    info.pipeline.stepCounter.height = 1.81
+    info.pipeline.altimeter.seaLevelPressure = 101.9
+    info.pipeline.altimeter.temperatureCoefficient = -0.01
     info.labels = ["subject": "A", "place": "stairs"]
     info.calibration = ["gyroscope.bias_rad_s": [0.1, -0.2, 1.0 / 3]]
     info.origin = "a test"

@@ -25,6 +25,8 @@ package protocol SampleConsumer: AnyObject, Sendable {
   func finish(_ error: MotionKitError?)
   /// Waits until handlers have finished with what they were given.
   func waitUntilIdle()
+  /// Delivers nothing more after this returns, apart from a call that is running. From any thread.
+  func close()
 }
 
 /// Makes a service's values out of samples. Used from the reading thread only.
@@ -39,6 +41,13 @@ package protocol SampleStage: Sendable {
   mutating func begin(_ description: SourceDescription)
   /// Takes one sample and gives what it completes to `emit`.
   mutating func take(_ sample: SensorSample, emit: (Output) -> Void)
+  /// No sample follows: gives what it still holds to `emit`.
+  mutating func finish(emit: (Output) -> Void)
+}
+
+extension SampleStage {
+  /// Holds nothing back.
+  package mutating func finish(emit: (Output) -> Void) {}
 }
 
 /// A service in use: a stage, the gate of its update interval, the newest value, and the way to its handler or loop.
@@ -115,20 +124,23 @@ package final class Consumer<Stage: SampleStage>: SampleConsumer, @unchecked Sen
   }
 
   package func take(_ sample: SensorSample) {
-    stage.take(sample) { value in
-      let passes = shared.withLock { shared in
-        gate.set(interval: shared.interval)
-        guard !shared.isClosed, gate.passes(value.time, sensorInterval: sensorInterval) else { return false }
-        shared.latest = value
-        shared.count += 1
-        shared.meter.add(value.time)
-        return true
-      }
-      if passes { mailbox?.offer(value) }
+    stage.take(sample) { deliver($0) }
+  }
+
+  private func deliver(_ value: Value) {
+    let passes = shared.withLock { shared in
+      gate.set(interval: shared.interval)
+      guard !shared.isClosed, gate.passes(value.time, sensorInterval: sensorInterval) else { return false }
+      shared.latest = value
+      shared.count += 1
+      shared.meter.add(value.time)
+      return true
     }
+    if passes { mailbox?.offer(value) }
   }
 
   package func finish(_ error: MotionKitError?) {
+    stage.finish { deliver($0) }
     shared.withLock { $0.error = error }
     mailbox?.end(error)
   }

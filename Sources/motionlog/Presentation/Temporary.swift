@@ -1,2 +1,0 @@
-import SensorFusion
-extension SensorKind { var name: String { "\(self)" } }
