@@ -54,7 +54,7 @@ struct EmulatedCapture {
   /// Samples that the kernel's buffer was asked to hold.
   let length: Int
   let elements: [Element]
-  let layout: ScanLayout
+  let layout: EmulatedScanLayout
   var queue: SampleQueue
   /// Samples that had to be refused because nobody read the buffer in time.
   var refused = 0
@@ -82,7 +82,7 @@ struct EmulatedCapture {
     }
     // A time stamp alone is not a sample; the kernel refuses it.
     guard sampleCount > 0, elements.contains(where: { $0.firstValue != nil }) else { return .failure(.invalid) }
-    let layout = ScanLayout(formats)
+    let layout = EmulatedScanLayout(formats)
     for index in elements.indices { elements[index].offset = layout.offsets[index] }
     let length = UInt64(sampleCount) * UInt64(max(1, buffersCount))
     guard length <= UInt64(largestQueue / layout.kernelSize) else { return .failure(.noMemory) }
@@ -91,7 +91,7 @@ struct EmulatedCapture {
         mask: mask, sampleCount: Int(sampleCount), length: Int(length), elements: elements, layout: layout))
   }
 
-  private init(mask: [UInt32], sampleCount: Int, length: Int, elements: [Element], layout: ScanLayout) {
+  private init(mask: [UInt32], sampleCount: Int, length: Int, elements: [Element], layout: EmulatedScanLayout) {
     self.mask = mask
     self.sampleCount = sampleCount
     self.length = length

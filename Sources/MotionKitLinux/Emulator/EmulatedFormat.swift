@@ -58,7 +58,7 @@ public struct EmulatedFormat: Hashable, Sendable {
 }
 
 /// Where the elements of a sample lie for a set of channels.
-struct ScanLayout: Hashable, Sendable {
+struct EmulatedScanLayout: Hashable, Sendable {
   /// Byte offset of each element, in the order of the formats given.
   private(set) var offsets: [Int] = []
   /// Bytes of one sample as the kernel lays it out: padded to its largest element.
