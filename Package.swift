@@ -45,7 +45,8 @@ let package = Package(
     .target(
       name: "PhoneCode", dependencies: ["CoreMotion"], path: "Tests/PhoneCode",
       swiftSettings: [.swiftLanguageMode(.v5)]),
-    .testTarget(name: "MotionlogTests", dependencies: ["motionlog", "MotionKitLinux", "SensorFusion"]),
+    .testTarget(
+      name: "MotionlogTests", dependencies: ["motionlog", "MotionKitLinux", "SensorFusion"], exclude: ["Golden"]),
   ],
   swiftLanguageModes: [.v6],
   cxxLanguageStandard: .cxx17
