@@ -61,9 +61,9 @@ struct EmulatedCapture {
   private var scratch: [UInt8]
 
   /// Bytes of a block: libiio counts it in its own sample size, which may be smaller than the kernel's.
-  var blockSize: Int { sampleCount * layout.libiioSize }
+  var blockSize: Int { sampleCount * layout.unpaddedSize }
   /// Samples that wait.
-  var available: Int { queue.count / layout.kernelSize }
+  var available: Int { queue.count / layout.sampleSize }
 
   /// A buffer for the channels of `mask`, or the errno that the kernel gives.
   static func make(
@@ -82,10 +82,10 @@ struct EmulatedCapture {
     }
     // A time stamp alone is not a sample; the kernel refuses it.
     guard sampleCount > 0, elements.contains(where: { $0.firstValue != nil }) else { return .failure(.invalid) }
-    let layout = ScanLayout(formats)
+    let layout = ScanLayout(byteCounts: formats.map(\.byteCount))
     for index in elements.indices { elements[index].offset = layout.offsets[index] }
     let length = UInt64(sampleCount) * UInt64(max(1, buffersCount))
-    guard length <= UInt64(largestQueue / layout.kernelSize) else { return .failure(.noMemory) }
+    guard length <= UInt64(largestQueue / layout.sampleSize) else { return .failure(.noMemory) }
     return .success(
       EmulatedCapture(
         mask: mask, sampleCount: Int(sampleCount), length: Int(length), elements: elements, layout: layout))
@@ -100,8 +100,8 @@ struct EmulatedCapture {
     // The kernel's kfifo rounds its length up to a power of two.
     var rounded = 1
     while rounded < length { rounded *= 2 }
-    queue = SampleQueue(capacity: rounded * layout.kernelSize)
-    scratch = Array(repeating: 0, count: layout.kernelSize)
+    queue = SampleQueue(capacity: rounded * layout.sampleSize)
+    scratch = Array(repeating: 0, count: layout.sampleSize)
   }
 
   /// Captures one sample from the values of all channels.

@@ -136,7 +136,7 @@ public final class Emulator: Sendable {
   private func deliver(_ samples: [SensorSample], clock: inout PlayClock) {
     var next = 0
     while next < samples.count, !isStopping.load(ordering: .acquiring) {
-      let now = IIODServerLoop.now()
+      let now = nanoseconds(of: CLOCK_MONOTONIC)
       var end = next
       while end < samples.count, clock.due(samples[end].time, now: now) <= now { end += 1 }
       if end > next {
@@ -158,10 +158,8 @@ public final class Emulator: Sendable {
 
   /// What this machine's clocks are ahead of its boot clock.
   private static func clockOffsets() -> IIODClockOffsets {
-    let boot = PlayClock.reading(CLOCK_BOOTTIME)
-    return IIODClockOffsets(
-      realtime: PlayClock.reading(CLOCK_REALTIME) - boot, monotonic: PlayClock.reading(CLOCK_MONOTONIC) - boot,
-      tai: PlayClock.reading(CLOCK_TAI) - boot)
+    let boot = KernelClockOffsets.measure()
+    return IIODClockOffsets(realtime: -boot.realtime, monotonic: -boot.monotonic, tai: -boot.tai)
   }
 }
 
@@ -187,12 +185,6 @@ struct PlayClock {
     self.timeBase = timeBase
   }
 
-  static func reading(_ clock: clockid_t) -> Int64 {
-    var time = timespec()
-    clock_gettime(clock, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-  }
-
   /// The source is at its beginning. `rate` is its fastest sensor's, Hz.
   mutating func beginPass(rate: Double) {
     shift = nil
@@ -206,7 +198,7 @@ struct PlayClock {
       if let latest {
         first = latest.addingReportingOverflow(period).partialValue
       } else {
-        first = timeBase == .now ? Self.reading(CLOCK_BOOTTIME) : time.nanoseconds
+        first = timeBase == .now ? MotionKitLinux.nanoseconds(of: CLOCK_BOOTTIME) : time.nanoseconds
       }
       shift = first.subtractingReportingOverflow(time.nanoseconds).partialValue
     }
