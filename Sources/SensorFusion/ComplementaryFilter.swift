@@ -51,6 +51,16 @@ public struct ComplementaryFilter: Sendable {
   /// The newest output.
   public internal(set) var state = MotionState(time: Timestamp(nanoseconds: 0))
 
+  // MARK: From the configuration
+
+  /// Whether gains come from the covariance.
+  let usesCovariance: Bool
+  /// Whether magnetometer samples correct the attitude.
+  let usesMagnetometer: Bool
+  /// Values from these on are clipped.
+  private let clippedForce: Double
+  private let clippedRate: Double
+
   // MARK: The estimate
 
   /// Device to the internal earth frame: z up, x magnetic north and y west once heading is known.
@@ -72,6 +82,7 @@ public struct ComplementaryFilter: Sendable {
   var firstMagneticTurn = 0.0
   /// Turns the internal earth frame to that of the output.
   var frameTurn = Quaternion.identity
+  var isFrameTurned = false
   /// What has been corrected but not shown yet (earth frame, rad) and the time left to show it, s.
   var hiddenCorrection = Vector3.zero
   var hiddenTime = 0.0
@@ -114,6 +125,10 @@ public struct ComplementaryFilter: Sendable {
   /// A filter before its first sample.
   public init(configuration: Configuration = Configuration()) {
     self.configuration = configuration
+    usesCovariance = configuration.gains == .adaptive
+    usesMagnetometer = configuration.referenceFrame != .arbitrary
+    clippedForce = FilterConstants.clippedShare * configuration.accelerometerRange
+    clippedRate = FilterConstants.clippedShare * configuration.gyroscopeRange
     covariance = ErrorCovariance(
       tiltSigma: FilterConstants.firstTiltSigma, biasSigma: configuration.initialBiasSigma,
       velocitySigma: FilterConstants.velocitySigma)
@@ -145,9 +160,6 @@ public struct ComplementaryFilter: Sendable {
     return (frameTurn(to: frame) * frameTurn.conjugate * state.attitude).normalized
   }
 
-  /// Whether magnetometer samples correct the attitude.
-  var usesMagnetometer: Bool { configuration.referenceFrame != .arbitrary }
-
   /// The rotation from the internal earth frame to `frame`.
   private func frameTurn(to frame: ReferenceFrame) -> Quaternion {
     switch frame {
@@ -158,18 +170,20 @@ public struct ComplementaryFilter: Sendable {
     }
   }
 
-  mutating func updateFrameTurn() { frameTurn = frameTurn(to: configuration.referenceFrame) }
+  mutating func updateFrameTurn() {
+    frameTurn = frameTurn(to: configuration.referenceFrame)
+    isFrameTurned = frameTurn != .identity
+  }
 
   // MARK: Samples in
 
+  @inline(__always)
   private mutating func addForce(_ f: Vector3, at time: Timestamp) -> Bool {
     guard Self.isPlausible(f, limit: FilterConstants.largestForce),
       let step = accelerometerClock.step(to: time)
     else { return false }
     newestForce = f
-    let limit = FilterConstants.clippedShare * configuration.accelerometerRange
-    let isClipped = max(abs(f.x), abs(f.y), abs(f.z)) >= limit
-    if isClipped {
+    if max(abs(f.x), abs(f.y), abs(f.z)) >= clippedForce {
       sampleFlags.insert(.accelerometerClipped)
       interval.isForceClipped = true
     }
@@ -184,6 +198,7 @@ public struct ComplementaryFilter: Sendable {
     return false
   }
 
+  @inline(__always)
   private mutating func addRate(_ g: Vector3, at time: Timestamp) -> Bool {
     guard configuration.hasGyroscope, Self.isPlausible(g, limit: FilterConstants.largestRate) else { return false }
     let isFirst = !gyroscopeClock.hasSample
@@ -201,12 +216,12 @@ public struct ComplementaryFilter: Sendable {
     } else {
       rotate(by: step.duration, to: time)
     }
-    let limit = FilterConstants.clippedShare * configuration.gyroscopeRange
-    if max(abs(g.x), abs(g.y), abs(g.z)) >= limit { widenForClippedRate(step.duration) }
+    if max(abs(g.x), abs(g.y), abs(g.z)) >= clippedRate { widenForClippedRate(step.duration) }
     if interval.isComplete { correct() }
     return output(at: time)
   }
 
+  @inline(__always)
   private mutating func addField(_ m: Vector3, at time: Timestamp) {
     guard Self.isPlausible(m, limit: FilterConstants.largestField),
       let step = magnetometerClock.step(to: time)
@@ -223,12 +238,12 @@ public struct ComplementaryFilter: Sendable {
     guard gyroscopeClock.hasSample else { return }
     let delayed = m - rate.cross(m) * configuration.magnetometerDelay
     // Between gyroscope samples the attitude is carried on by the newest rate.
-    let ahead = time.seconds(since: gyroscopeClock.newest)
-    if ahead > 0 {
+    if time > gyroscopeClock.newest {
+      let ahead = time.seconds(since: gyroscopeClock.newest)
       let q = attitude * Quaternion(rotationVector: rate * min(ahead, FilterConstants.gap))
-      interval.addField(delayed, rotation: Matrix3(q), duration: duration)
+      interval.addField(q.rotate(delayed), duration: duration)
     } else {
-      interval.addField(delayed, rotation: rotation, duration: duration)
+      interval.addField(rotation * delayed, duration: duration)
     }
   }
 
@@ -252,24 +267,30 @@ public struct ComplementaryFilter: Sendable {
     let excess = min(1, abs(norm - standardGravity) / standardGravity)
     let sigma = FilterConstants.firstTiltSigma
     covariance.resetTilt(variance: sigma * sigma + excess * excess)
+    updateSigmas()
   }
 
   /// Turns the attitude by the rate over the `dt` seconds before `time` and adds the samples of that time.
+  @inline(__always)
   private mutating func rotate(by dt: Double, to time: Timestamp) {
     let before = attitude
     attitude = (attitude * Quaternion(rotationVector: rate * dt)).renormalized
     rotation = Matrix3(attitude)
     if hasPendingForce {
       hasPendingForce = false
-      let age = time.seconds(since: accelerometerClock.newest)
-      if age <= 0 {
+      if accelerometerClock.newest >= time {
         interval.addForce(rotation * newestForce, duration: pendingForceDuration)
       } else {
+        let age = time.seconds(since: accelerometerClock.newest)
         let q = before * Quaternion(rotationVector: rate * max(0, dt - age))
         interval.addForce(q.rotate(newestForce), duration: pendingForceDuration)
       }
     }
-    interval.addRotation(rotation, squaredRate: rate.squaredNorm, duration: dt)
+    if usesCovariance {
+      interval.addRotation(rotation, squaredRate: rate.squaredNorm, duration: dt)
+    } else {
+      interval.addStep(squaredRate: rate.squaredNorm, duration: dt)
+    }
   }
 
   /// Adds an accelerometer sample that the next one has overtaken, with the attitude carried on by the newest rate.
@@ -311,6 +332,7 @@ public struct ComplementaryFilter: Sendable {
     interval = CorrectionInterval()
     hasPendingForce = accelerometerClock.newest == gyroscopeClock.newest
     if sigma > C.doubtfulTiltAngle || dt > C.longestBridge { lostTilt.doubt() } else { lostTilt.restart() }
+    updateSigmas()
   }
 
   private mutating func widenForClippedRate(_ dt: Double) {
@@ -319,5 +341,6 @@ public struct ComplementaryFilter: Sendable {
     covariance.inflate(tilt: missed * missed, heading: hasHeading ? missed * missed : 0)
     rest.clear()
     lostTilt.doubt()
+    updateSigmas()
   }
 }

@@ -19,17 +19,15 @@ struct SampleClock: Hashable, Sendable {
   /// The usual step, s; 0 where not known.
   var usualStep: Double { min(lastStep, stepBefore) }
 
-  /// Takes the time of a sample; nil if it is not newer than the last.
+  /// Takes the time of a sample; nil if it is not newer than the last (or the least time there is).
+  @inline(__always)
   mutating func step(to time: Timestamp) -> Step? {
-    guard hasSample else {
-      (newest, hasSample) = (time, true)
-      return Step(duration: 0, isGap: false)
-    }
     guard time > newest else { return nil }
-    let duration = time.seconds(since: newest)
-    newest = time
+    let (difference, overflow) = time.nanoseconds.subtractingReportingOverflow(newest.nanoseconds)
+    let duration = hasSample ? (overflow ? .greatestFiniteMagnitude : Double(difference) * 1e-9) : 0
     let isGap = duration > FilterConstants.gap && duration > FilterConstants.gapSteps * usualStep
-    (stepBefore, lastStep) = (lastStep, duration)
+    if hasSample { (stepBefore, lastStep) = (lastStep, duration) }
+    (newest, hasSample) = (time, true)
     return Step(duration: duration, isGap: isGap)
   }
 }
@@ -47,28 +45,35 @@ struct CorrectionInterval: Hashable, Sendable {
   private var forceIntegral = Vector3.zero
   private(set) var forceDuration = 0.0
   var isForceClipped = false
-  /// Sum of the field in the earth frame, µT, and of the rotation matrices at its samples.
+  /// Sum of the field in the earth frame, µT.
   private var fieldSum = Vector3.zero
-  private var fieldRotationSum = Matrix3.zero
   private var fieldCount = 0.0
   /// The time that the field samples stand for, s.
   private(set) var fieldDuration = 0.0
 
+  @inline(__always)
   mutating func addRotation(_ r: Matrix3, squaredRate: Double, duration dt: Double) {
     rotationIntegral.add(r, times: dt)
+    addStep(squaredRate: squaredRate, duration: dt)
+  }
+
+  /// The same without the matrix, which fixed gains do not need.
+  @inline(__always)
+  mutating func addStep(squaredRate: Double, duration dt: Double) {
     squaredRateIntegral += squaredRate * dt
     duration += dt
     lastStep = dt
   }
 
+  @inline(__always)
   mutating func addForce(_ f: Vector3, duration dt: Double) {
     forceIntegral += f * dt
     forceDuration += dt
   }
 
-  mutating func addField(_ m: Vector3, rotation r: Matrix3, duration dt: Double) {
-    fieldSum += r * m
-    fieldRotationSum = fieldRotationSum + r
+  @inline(__always)
+  mutating func addField(_ m: Vector3, duration dt: Double) {
+    fieldSum += m
     fieldCount += 1
     fieldDuration += dt
   }
@@ -88,8 +93,8 @@ struct CorrectionInterval: Hashable, Sendable {
   var meanForce: Vector3 { forceIntegral * (1 / forceDuration) }
   /// The mean field, µT, earth frame, before the hard iron is taken off.
   var meanField: Vector3 { fieldSum * (1 / fieldCount) }
-  /// The mean rotation matrix at the field's samples.
-  var meanFieldRotation: Matrix3 { fieldRotationSum * (1 / fieldCount) }
+  /// The mean rotation matrix.
+  var meanRotation: Matrix3 { rotationIntegral * (1 / duration) }
   /// Mean squared rate, (rad/s)².
   var meanSquaredRate: Double { squaredRateIntegral / duration }
 }

@@ -32,6 +32,7 @@ extension ComplementaryFilter {
     rotation = Matrix3(attitude)
     rate = rawRate - bias
     if !isSound { restart() }
+    updateSigmas()
   }
 
   // MARK: Prediction
@@ -122,7 +123,7 @@ extension ComplementaryFilter {
 
   private mutating func correctHeading() {
     typealias C = FilterConstants
-    let r = interval.meanFieldRotation
+    let r = interval.meanRotation
     let field = interval.meanField - r * hardIron
     let horizontal = (field.x * field.x + field.y * field.y).squareRoot()
     let norm = field.norm

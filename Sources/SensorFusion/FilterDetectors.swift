@@ -1,6 +1,7 @@
 // The small estimators that stand beside the attitude filter's covariance. Each takes its first input as its state.
 
 /// A first-order low-pass step for a sample that stands for `dt` seconds.
+@inline(__always)
 func lowPassGain(_ dt: Double, _ timeConstant: Double) -> Double { dt / (timeConstant + dt) }
 
 /// Tells that the device lies still, by the deviations of force and rate from their own low-passes.
@@ -16,6 +17,7 @@ struct RestDetector: Hashable, Sendable {
   /// Whether the device lies still.
   var isAtRest: Bool { time > FilterConstants.restTime }
 
+  @inline(__always)
   mutating func addForce(_ f: Vector3, dt: Double) {
     guard hasForce else {
       (force, hasForce, forceIsStill) = (f, true, true)
@@ -25,6 +27,7 @@ struct RestDetector: Hashable, Sendable {
     forceIsStill = (f - force).squaredNorm < FilterConstants.restForce * FilterConstants.restForce
   }
 
+  @inline(__always)
   mutating func addRate(_ g: Vector3, dt: Double) {
     guard hasRate else {
       (rate, hasRate) = (g, true)
@@ -54,6 +57,7 @@ struct FrozenFieldDetector: Hashable, Sendable {
   /// How far the field can be trusted: 1 for a live one, falling while it is frozen.
   private(set) var weight = 1.0
 
+  @inline(__always)
   mutating func add(norm: Double, dt: Double, isTurning: Bool) {
     guard hasMean else {
       let first = FilterConstants.firstScatter * norm

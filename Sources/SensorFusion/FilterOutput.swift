@@ -41,6 +41,7 @@ extension ComplementaryFilter {
   // MARK: Output
 
   /// Writes `state` for the newest gyroscope sample; returns whether it is to be delivered.
+  @inline(__always)
   mutating func output(at time: Timestamp) -> Bool {
     if configuration.referenceFrame.hasNorth, !hasHeading,
       time.seconds(since: alignmentTime) < FilterConstants.longestWaitForHeading
@@ -54,21 +55,24 @@ extension ComplementaryFilter {
     }
     state.time = time
     state.rotationRate = rate
-    let heading = hasHeading ? covariance.rotation.zz.squareRoot() : .infinity
-    write(
-      attitude: q, tiltSigma: max(covariance.rotation.xx, covariance.rotation.yy).squareRoot(), headingSigma: heading)
+    write(attitude: q)
     if rest.isAtRest { state.flags.insert(.atRest) }
     return true
   }
 
-  private mutating func write(attitude q: Quaternion, tiltSigma: Double, headingSigma: Double) {
-    state.attitude = usesMagnetometer ? frameTurn * q : q
+  /// Takes the sigmas from the covariance; it changes with corrections only, so they are not worked out every sample.
+  mutating func updateSigmas() {
+    state.tiltSigma = max(covariance.rotation.xx, covariance.rotation.yy).squareRoot()
+    state.headingSigma = hasHeading ? covariance.rotation.zz.squareRoot() : .infinity
+    state.biasSigma = max(covariance.bias.xx, covariance.bias.yy, covariance.bias.zz).squareRoot()
+  }
+
+  @inline(__always)
+  private mutating func write(attitude q: Quaternion) {
+    state.attitude = isFrameTurned ? frameTurn * q : q
     state.gravity = q.verticalInDevice * standardGravity
     state.userAcceleration = newestForce - state.gravity
     state.gyroscopeBias = bias
-    state.tiltSigma = tiltSigma
-    state.headingSigma = headingSigma
-    state.biasSigma = max(covariance.bias.xx, covariance.bias.yy, covariance.bias.zz).squareRoot()
     state.flags = sampleFlags
     if hasHeading { state.flags.formUnion(fieldFlags) } else { state.flags.insert(.noHeading) }
     sampleFlags = []
@@ -92,11 +96,14 @@ extension ComplementaryFilter {
   // MARK: Without a gyroscope
 
   /// Whether the newest gyroscope sample is so old that there is none.
+  @inline(__always)
   func isGyroscopeAbsent(at time: Timestamp) -> Bool {
     guard configuration.hasGyroscope else { return true }
-    let since = gyroscopeClock.hasSample ? gyroscopeClock.newest : alignmentTime
-    let timeout = max(FilterConstants.gyroscopeTimeout, FilterConstants.gapSteps * gyroscopeClock.usualStep)
-    return time.seconds(since: since) > timeout
+    let since = (gyroscopeClock.hasSample ? gyroscopeClock.newest : alignmentTime).nanoseconds
+    let (elapsed, overflow) = time.nanoseconds.subtractingReportingOverflow(since)
+    let seconds = overflow ? .greatestFiniteMagnitude : Double(elapsed) * 1e-9
+    return seconds > FilterConstants.gyroscopeTimeout
+      && seconds > FilterConstants.gapSteps * gyroscopeClock.usualStep
   }
 
   /// Takes the tilt from the low-passed force, and the heading from the low-passed field; writes `state`.
@@ -130,8 +137,9 @@ extension ComplementaryFilter {
     sampleFlags.insert(.noGyroscope)
     state.time = time
     state.rotationRate = .zero
-    write(attitude: attitude, tiltSigma: filtered.tiltSigma, headingSigma: headingSigma)
-    state.gravity = attitude.verticalInDevice * standardGravity
+    updateSigmas()
+    (state.tiltSigma, state.headingSigma) = (filtered.tiltSigma, headingSigma)
+    write(attitude: attitude)
     return !configuration.referenceFrame.hasNorth || hasHeading
       || time.seconds(since: alignmentTime) >= FilterConstants.longestWaitForHeading
   }

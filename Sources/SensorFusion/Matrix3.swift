@@ -9,6 +9,7 @@ struct Matrix3: Hashable, Sendable {
   static var zero: Matrix3 { Matrix3(x: .zero, y: .zero, z: .zero) }
 
   /// The rotation matrix of a unit quaternion: its rows are the reference axes in device axes.
+  @inline(__always)
   init(_ q: Quaternion) {
     let (xx, yy, zz) = (2 * q.x * q.x, 2 * q.y * q.y, 2 * q.z * q.z)
     let (xy, xz, yz) = (2 * q.x * q.y, 2 * q.x * q.z, 2 * q.y * q.z)
@@ -18,25 +19,32 @@ struct Matrix3: Hashable, Sendable {
     z = Vector3(xz - wy, yz + wx, 1 - (xx + yy))
   }
 
+  @inline(__always)
   init(x: Vector3, y: Vector3, z: Vector3) {
     self.x = x
     self.y = y
     self.z = z
   }
 
+  @inline(__always)
   static func * (m: Matrix3, v: Vector3) -> Vector3 { Vector3(m.x.dot(v), m.y.dot(v), m.z.dot(v)) }
 
+  @inline(__always)
   static func * (m: Matrix3, s: Double) -> Matrix3 { Matrix3(x: m.x * s, y: m.y * s, z: m.z * s) }
 
+  @inline(__always)
   static func * (a: Matrix3, b: Matrix3) -> Matrix3 {
     Matrix3(x: b.leftMultiplied(by: a.x), y: b.leftMultiplied(by: a.y), z: b.leftMultiplied(by: a.z))
   }
 
+  @inline(__always)
   static func + (a: Matrix3, b: Matrix3) -> Matrix3 { Matrix3(x: a.x + b.x, y: a.y + b.y, z: a.z + b.z) }
 
+  @inline(__always)
   static func - (a: Matrix3, b: Matrix3) -> Matrix3 { Matrix3(x: a.x - b.x, y: a.y - b.y, z: a.z - b.z) }
 
   /// `transpose(self) * v`, the same as the row vector `v` times the matrix.
+  @inline(__always)
   func leftMultiplied(by v: Vector3) -> Vector3 { x * v.x + y * v.y + z * v.z }
 
   var transposed: Matrix3 {
@@ -44,6 +52,7 @@ struct Matrix3: Hashable, Sendable {
   }
 
   /// Adds `m * s`.
+  @inline(__always)
   mutating func add(_ m: Matrix3, times s: Double) {
     x += m.x * s
     y += m.y * s
@@ -51,6 +60,7 @@ struct Matrix3: Hashable, Sendable {
   }
 
   /// Subtracts `a bᵀ + c dᵀ`.
+  @inline(__always)
   mutating func subtractProducts(_ a: Vector3, _ b: Vector3, _ c: Vector3, _ d: Vector3) {
     x -= b * a.x + d * c.x
     y -= b * a.y + d * c.y
@@ -70,11 +80,13 @@ struct SymmetricMatrix3: Hashable, Sendable {
   var zz: Double
 
   /// A diagonal matrix.
+  @inline(__always)
   init(diagonal: Vector3) {
     (xx, yy, zz) = (diagonal.x, diagonal.y, diagonal.z)
     (xy, xz, yz) = (0, 0, 0)
   }
 
+  @inline(__always)
   static func * (m: SymmetricMatrix3, v: Vector3) -> Vector3 { Vector3(m.x.dot(v), m.y.dot(v), m.z.dot(v)) }
 
   /// The rows (equal to the columns).
@@ -87,6 +99,7 @@ struct SymmetricMatrix3: Hashable, Sendable {
   var diagonal: Vector3 { Vector3(xx, yy, zz) }
 
   /// Subtracts `k uᵀ + u kᵀ`.
+  @inline(__always)
   mutating func subtractSymmetricProduct(_ k: Vector3, _ u: Vector3) {
     xx -= 2 * (k.x * u.x)
     xy -= k.x * u.y + k.y * u.x
@@ -97,6 +110,7 @@ struct SymmetricMatrix3: Hashable, Sendable {
   }
 
   /// Adds `m + mᵀ`.
+  @inline(__always)
   mutating func addSymmetricPart(_ m: Matrix3) {
     xx += 2 * m.x.x
     xy += m.x.y + m.y.x

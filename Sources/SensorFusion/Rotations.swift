@@ -5,7 +5,7 @@ extension Quaternion {
   @usableFromInline static let largestSeriesSquaredAngle = 0.16
 
   /// The rotation by the angle |v| (rad) about `v`, right-handed.
-  @inlinable
+  @inlinable @inline(__always)
   public init(rotationVector v: Vector3) {
     let squaredAngle = v.squaredNorm
     if squaredAngle <= Self.largestSeriesSquaredAngle {
@@ -64,13 +64,13 @@ extension Quaternion {
   }
 
   /// Scaled to unit norm where the norm is already within a percent of it: one Newton step, exact to its square.
-  @inlinable var renormalized: Quaternion {
+  @inlinable @inline(__always) var renormalized: Quaternion {
     let s = 1.5 - 0.5 * squaredNorm
     return Quaternion(w: w * s, x: x * s, y: y * s, z: z * s)
   }
 
   /// The vertical in device axes.
-  @inlinable var verticalInDevice: Vector3 {
+  @inlinable @inline(__always) var verticalInDevice: Vector3 {
     Vector3(2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y))
   }
 }

@@ -107,7 +107,6 @@ import Testing
       Issue.record("not automatic")
       return
     }
-    #expect(throws: UsageError.self) { try frame("--frame=true") }
     #expect(throws: UsageError.self) { try frame("--frame=magnetic", "--declination=3") }
     #expect(throws: UsageError.self) { try frame("--frame=north") }
     #expect(throws: UsageError.self) { try frame("--declination=1000") }

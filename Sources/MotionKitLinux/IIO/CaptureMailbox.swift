@@ -5,8 +5,9 @@ struct CaptureChunk: Sendable {
   enum Content: Sendable {
     /// The next `count` samples of the mailbox. `isHostStamped`: they carry this machine's boot clock already.
     case samples(count: Int, isHostStamped: Bool)
-    /// The device delivers (again): the clock of its stamps, the periods of its sensors by kind in nanoseconds.
-    case started(clock: String, periods: [SensorKind: Int64])
+    /// The device delivers (again): the clock of its stamps, the periods of its sensors by kind in nanoseconds, and when
+    /// it was about to be switched on (this machine's boot clock).
+    case started(clock: String, periods: [SensorKind: Int64], openedAt: Int64)
     /// The device does not deliver any more.
     case lost(String)
     /// Something worth recording.

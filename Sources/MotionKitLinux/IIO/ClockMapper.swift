@@ -141,7 +141,7 @@ struct ClockMapper: Sendable {
       events.append(
         SourceEvent(
           time: Timestamp(nanoseconds: arrival), name: "clock_step",
-          detail: "\(devices[device].label): its clock was set by \((before - after) / 1_000_000) ms"))
+          detail: "\(devices[device].label): its clock was set by \((before &- after) / 1_000_000) ms"))
       return after
     case nil:
       return assign(device, last: last, arrival: arrival, kernel: kernel, excluding: nil, events: &events)

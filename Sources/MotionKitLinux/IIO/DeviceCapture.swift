@@ -14,6 +14,8 @@ final class DeviceCapture: Sendable {
   /// Waits between attempts to take a lost device back, seconds: doubled from the first to the last.
   static let firstRetry = 0.1
   static let lastRetry = 1.0
+  /// A device that a foreign trigger has left without a sample this often is polled from then on.
+  static let silentStartsBeforePolling = 2
   /// How long a host may take to be reached, seconds.
   static let connectTime = 4.5
 
@@ -82,13 +84,18 @@ final class DeviceCapture: Sendable {
   // MARK: - The thread
 
   private func run() {
+    LibIIOMessages.silenceThread()
     var changes = AttributeChanges()
     var isLost = false
     var pause = Self.firstRetry
+    var mode = plan.mode
+    var silentStarts = 0
     while !isStopping {
       do throws(MotionKitError) {
-        try session(&changes) {
+        silentStarts += 1
+        try session(mode, &changes) {
           isLost = false
+          silentStarts = 0
           pause = Self.firstRetry
         }
       } catch {
@@ -96,6 +103,18 @@ final class DeviceCapture: Sendable {
         state.with(notify: true) { if $0.first == nil { $0.first = .failure(error) } }
         if !isLost { send(.lost(error.summary)) }
         isLost = true
+        if case .buffered(let trigger, false, _) = mode, !trigger.isEmpty,
+          silentStarts >= Self.silentStartsBeforePolling,
+          plan.canBePolled
+        {
+          mode = .polled
+          send(
+            .event(
+              name: "capture",
+              detail:
+                "\(plan.device.title): trigger '\(trigger)' brings nothing (does it serve other devices?); it is polled"
+            ))
+        }
       }
       let end = nanoseconds(of: CLOCK_MONOTONIC) + Int64(pause * 1e9)
       _ = state.wait(until: end) { $0.isStopping ? true : nil }
@@ -105,7 +124,7 @@ final class DeviceCapture: Sendable {
 
   /// Opens the device, reads it until that fails or is stopped, and puts back what was changed.
   private func session(
-    _ changes: inout AttributeChanges, delivered: () -> Void
+    _ mode: CapturePlan.Mode, _ changes: inout AttributeChanges, delivered: () -> Void
   ) throws(MotionKitError) {
     try probeNetwork(uri: uri, seconds: Self.connectTime) { [state] in state.with { $0.isStopping } }
     if isStopping { return }
@@ -116,7 +135,7 @@ final class DeviceCapture: Sendable {
         hint: "the sensor disappeared; waiting for it to return")
     }
     defer { if isStopping { changes.restore(context) } }
-    switch plan.mode {
+    switch mode {
     case .polled:
       try poll(context, device, &changes, delivered: delivered)
     case .buffered(let trigger, let isOwn, let frequency):
@@ -181,6 +200,7 @@ final class DeviceCapture: Sendable {
     // libiio's own limit is the last resort behind the watchdog: it must not strike before a slow batch is full.
     let fill = rate > 0 ? Double(batch) / rate : 0
     context.setTimeout(milliseconds: UInt32(min(60_000, max(5000, fill * 6000))))
+    let openedAt = nanoseconds(of: CLOCK_BOOTTIME)
     let buffer: IIOBuffer
     do {
       buffer = try device.createBuffer(sampleCount: batch)
@@ -194,14 +214,15 @@ final class DeviceCapture: Sendable {
     defer { state.with { $0.canceller = nil } }
     guard canStart else { return }
 
-    let periods = announce(clock: clock, rates: rates, notes: notes, capture: captureName(trigger, isOwn, device))
+    let periods = announce(
+      clock: clock, rates: rates, notes: notes, capture: captureName(trigger, isOwn), openedAt: openedAt)
     let offsets = Dictionary(zip(enabled.map(\.index), layout.offsets)) { first, _ in first }
     try readBatches(
       buffer, enabled, layout, stamp, SampleDecoder(sensors: plan.sensors, timestamp: stamp, offsets: offsets),
       period: periods.min() ?? 0, delivered: delivered)
   }
 
-  private func captureName(_ trigger: String, _ isOwn: Bool, _ device: IIODevice) -> String {
+  private func captureName(_ trigger: String, _ isOwn: Bool) -> String {
     trigger.isEmpty ? "hardware FIFO" : isOwn ? "own trigger \(trigger)" : "trigger \(trigger)"
   }
 
@@ -328,7 +349,7 @@ final class DeviceCapture: Sendable {
   }
 
   /// Tells everybody that the device delivers from now on; the periods in nanoseconds.
-  private func announce(clock: String, rates: [Double], notes: [String], capture: String) -> [Int64] {
+  private func announce(clock: String, rates: [Double], notes: [String], capture: String, openedAt: Int64) -> [Int64] {
     var periods: [SensorKind: Int64] = [:]
     var descriptions: [SensorDescription] = []
     let inventory = IIOInventory(devices: [plan.device], triggers: [])
@@ -341,7 +362,7 @@ final class DeviceCapture: Sendable {
       description.attributes += notes.map { (name: "note", value: $0) }
       descriptions.append(description)
     }
-    send(.started(clock: clock, periods: periods))
+    send(.started(clock: clock, periods: periods, openedAt: openedAt))
     let outcome = Outcome(descriptions: descriptions, notes: notes.map { "\(plan.device.title): \($0)" })
     state.with(notify: true) { if $0.first == nil { $0.first = .success(outcome) } }
     return plan.sensors.compactMap { periods[$0.kind] }.filter { $0 > 0 }
@@ -361,7 +382,9 @@ final class DeviceCapture: Sendable {
     // One reading first: whether the device answers at all belongs to the start.
     var samples: [SensorSample] = []
     try readOnce(channels, into: &samples)
-    _ = announce(clock: "boottime", rates: plan.sensors.map { _ in rate }, notes: notes, capture: "polled")
+    let openedAt = nanoseconds(of: CLOCK_BOOTTIME)
+    _ = announce(
+      clock: "boottime", rates: plan.sensors.map { _ in rate }, notes: notes, capture: "polled", openedAt: openedAt)
     var due = nanoseconds(of: CLOCK_MONOTONIC)
     while !isStopping {
       samples.removeAll(keepingCapacity: true)

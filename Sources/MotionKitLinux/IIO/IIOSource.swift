@@ -9,8 +9,8 @@ import SensorFusion
 /// order (see `StreamMerger`). A device that is lost is reported as an event `lost`, tried again with growing pauses, and
 /// reported as `found` when it delivers again; the others go on meanwhile.
 ///
-/// libiio writes lines such as `ERROR: READ LINE: -9` to the standard error whenever a connection ends; it has no switch
-/// for that. SIGPIPE is ignored from the first source on, since libiio would end the process when a server dies.
+/// From the first source on, SIGPIPE is ignored, since libiio would end the process when a server dies, and libiio's
+/// messages are kept off the standard error (see `LibIIOMessages`).
 public final class IIOSource: SensorSource {
   /// Longest wait of a sample for those of other devices, seconds: on this machine, and over the network, where one
   /// connection may lag behind another.
@@ -53,8 +53,9 @@ public final class IIOSource: SensorSource {
     ignoreBrokenPipes()
     self.uri = uri
     try probeNetwork(uri: uri, seconds: DeviceCapture.connectTime)
-    let context = try IIOContext(uri: uri)
-    let inventory = context.inventory(isLocal: uri.hasPrefix("local"))
+    let inventory = try LibIIOMessages.silenced { () throws(MotionKitError) -> IIOInventory in
+      try IIOContext(uri: uri).inventory(isLocal: uri.hasPrefix("local"))
+    }
     self.inventory = inventory
     var notes = inventory.notes
     if inventory.candidates.isEmpty { notes.append("no motion sensor among \(inventory.devices.count) IIO devices") }

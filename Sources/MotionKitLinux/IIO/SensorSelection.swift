@@ -123,6 +123,9 @@ struct CapturePlan: Hashable, Sendable {
 extension IIOInventory {
   /// The rate for polling where neither the request nor the device names one, samples per second.
   static let defaultPollingRate = 10.0
+  /// Devices that one trigger serves: CONFIG_IIO_CONSUMERS_PER_TRIGGER, 2 in the kernel's defaults and in Debian. One
+  /// more is accepted and gets no samples.
+  static let consumersPerTrigger = 2
 
   /// Plans the capture of what is asked for: one plan a device.
   ///
@@ -148,13 +151,14 @@ extension IIOInventory {
             mode: isPolled ? .polled : mode))
       }
     }
+    var users: [String: Int] = [:]
     for index in plans.indices where plans[index].mode != .polled {
-      let (mode, note) = try mode(for: plans[index].device, request: request)
+      let (mode, note) = try mode(for: plans[index], request: request, users: users)
       plans[index].mode = mode
       if let note { notes.append(note) }
-      if case .buffered(let trigger, _, _) = mode, isTimer(trigger) {
-        triggerRates[trigger] = max(triggerRates[trigger] ?? 0, plans[index].wantedRate)
-      }
+      guard case .buffered(let trigger, let isOwn, _) = mode, !trigger.isEmpty, !isOwn else { continue }
+      users[trigger, default: 0] += 1
+      if isTimer(trigger) { triggerRates[trigger] = max(triggerRates[trigger] ?? 0, plans[index].wantedRate) }
     }
     for index in plans.indices {
       guard case .buffered(let trigger, let isOwn, _) = plans[index].mode, let rate = triggerRates[trigger], rate > 0
@@ -167,14 +171,22 @@ extension IIOInventory {
   private func isTimer(_ trigger: String) -> Bool { triggers.contains { $0.name == trigger && $0.hasFrequency } }
 
   /// The trigger for a device: its own, the one asked for, the one that is set, a timer that exists; else polling.
+  ///
+  /// `users` are the devices that each trigger has been given so far.
   private func mode(
-    for device: DeviceModel, request: SensorRequest
+    for plan: CapturePlan, request: SensorRequest, users: [String: Int]
   ) throws(MotionKitError) -> (CapturePlan.Mode, String?) {
+    let device = plan.device
     guard device.supportsTrigger else { return (.buffered(trigger: "", isOwn: false, frequency: nil), nil) }
     if let own = device.ownTrigger(among: triggers) {
       return (.buffered(trigger: own.name, isOwn: true, frequency: nil), nil)
     }
-    if request.trigger == "none" { return (.polled, nil) }
+    if request.trigger == "none", plan.canBePolled { return (.polled, nil) }
+    var choices = triggers.filter(\.hasFrequency).map(\.name)
+    if let set = triggers.first(where: { $0.name == device.trigger }) {
+      choices.removeAll { $0 == set.name }
+      choices.insert(set.name, at: 0)
+    }
     if !request.trigger.isEmpty {
       guard let named = triggers.first(where: { $0.name == request.trigger || $0.id == request.trigger }) else {
         let names = triggers.map(\.name).joined(separator: ", ")
@@ -182,13 +194,28 @@ extension IIOInventory {
           what: "there is no trigger '\(request.trigger)' for \(device.title)",
           hint: names.isEmpty ? "this source has no triggers" : "choose one of: \(names)")
       }
-      return (.buffered(trigger: named.name, isOwn: false, frequency: nil), nil)
+      choices.removeAll { $0 == named.name }
+      choices.insert(named.name, at: 0)
     }
-    if !device.trigger.isEmpty { return (.buffered(trigger: device.trigger, isOwn: false, frequency: nil), nil) }
-    if let timer = triggers.first(where: \.hasFrequency) {
-      return (.buffered(trigger: timer.name, isOwn: false, frequency: nil), nil)
+    if let free = choices.first(where: { (users[$0] ?? 0) < Self.consumersPerTrigger }) {
+      return (.buffered(trigger: free, isOwn: false, frequency: nil), nil)
     }
-    return (.polled, "\(device.title): no trigger of its own and no timer trigger; it is polled (see docs/IIO.md)")
+    guard plan.canBePolled else {
+      throw .unsupported(
+        what: "\(device.title): no trigger is left for it", hint: "create one more timer trigger (see docs/IIO.md)")
+    }
+    let why =
+      choices.isEmpty
+      ? "no trigger of its own and no timer trigger"
+      : "a trigger serves \(Self.consumersPerTrigger) devices, and \(choices.joined(separator: ", ")) has them"
+    return (.polled, "\(device.title): \(why); it is polled (see docs/IIO.md)")
+  }
+}
+
+extension CapturePlan {
+  /// Whether every value can be read one by one.
+  var canBePolled: Bool {
+    sensors.allSatisfy { $0.channels.allSatisfy { $0.hasInput || ($0.hasRaw && $0.conversion != nil) } }
   }
 }
 

@@ -26,6 +26,7 @@ struct StreamAssembler: Sendable {
     /// When its silence was last acted upon.
     var cancelledAt: Int64 = 0
     var activity: Int64 = 0
+    var droppedCount = 0
   }
 
   private var devices: [Device]
@@ -57,44 +58,63 @@ struct StreamAssembler: Sendable {
   /// Waits for the mailbox at most until `deadline` (CLOCK_MONOTONIC), and appends what can be delivered.
   ///
   /// - Returns: Whether the source was stopped; the batch then holds the rest.
-  mutating func collect(from mailbox: Monitor<CaptureMailbox>, until deadline: Int64, into batch: inout SampleBatch)
-    -> Bool
-  {
+  mutating func collect(
+    from mailbox: Monitor<CaptureMailbox>, until deadline: Int64, into batch: inout SampleBatch
+  ) -> Bool {
     var wake = deadline
     if let nextRelease {
       let ahead = max(0, nextRelease - nanoseconds(of: CLOCK_BOOTTIME))
       wake = min(wake, nanoseconds(of: CLOCK_MONOTONIC).addingReportingOverflow(ahead).partialValue)
     }
-    samples.removeAll(keepingCapacity: true)
-    chunks.removeAll(keepingCapacity: true)
-    var dropped: [Int] = []
-    var activity: [Int64] = []
+    let isStopped = exchange(with: mailbox, until: wake)
+    let kernel = KernelClockOffsets.measure()
+    assemble(isStopped: isStopped, now: nanoseconds(of: CLOCK_BOOTTIME), kernel: kernel, into: &batch)
+    return isStopped
+  }
+
+  /// Takes what the mailbox has, waiting for it until `wake` (CLOCK_MONOTONIC); whether that was the last.
+  mutating func exchange(with mailbox: Monitor<CaptureMailbox>, until wake: Int64) -> Bool {
     // Storage goes back and forth between the two sides.
-    (samples, chunks) = withExchanged { spareSamples, spareChunks in
-      mailbox.wait(until: wake) { box -> Void? in
-        guard !box.chunks.isEmpty || box.isStopped else { return nil }
-        swap(&box.samples, &spareSamples)
-        swap(&box.chunks, &spareChunks)
-        return ()
-      }
+    var spareSamples: [SensorSample] = []
+    var spareChunks: [CaptureChunk] = []
+    swap(&spareSamples, &samples)
+    swap(&spareChunks, &chunks)
+    spareSamples.removeAll(keepingCapacity: true)
+    spareChunks.removeAll(keepingCapacity: true)
+    _ = mailbox.wait(until: wake) { box -> Void? in
+      guard !box.chunks.isEmpty || box.isStopped else { return nil }
+      swap(&box.samples, &spareSamples)
+      swap(&box.chunks, &spareChunks)
+      return ()
     }
-    let isStopped = mailbox.with { box in
-      activity = box.lastActivity
-      if box.dropped.contains(where: { $0 > 0 }) {
-        dropped = box.dropped
-        for index in box.dropped.indices { box.dropped[index] = 0 }
+    swap(&spareSamples, &samples)
+    swap(&spareChunks, &chunks)
+    return mailbox.with { box in
+      for index in devices.indices {
+        devices[index].activity = box.lastActivity[index]
+        devices[index].droppedCount += box.dropped[index]
+        box.dropped[index] = 0
       }
       return box.isStopped && box.chunks.isEmpty
     }
-    let now = nanoseconds(of: CLOCK_BOOTTIME)
-    for index in devices.indices { devices[index].activity = activity[index] }
-    if !isStopped, isWarmingUp(now: now) { return false }
-    take(kernel: KernelClockOffsets.measure(), events: &batch.events)
-    for (index, count) in dropped.enumerated() where count > 0 {
+  }
+
+  /// Works through what was taken.
+  ///
+  /// - Parameters:
+  ///   - isStopped: Nothing more will come: everything is delivered now.
+  ///   - now: The boot clock.
+  ///   - kernel: This machine's clocks.
+  ///   - batch: Gets samples and events.
+  mutating func assemble(isStopped: Bool, now: Int64, kernel: KernelClockOffsets, into batch: inout SampleBatch) {
+    if isWarmingUp(isStopped: isStopped, now: now) { return }
+    take(kernel: kernel, events: &batch.events)
+    for index in devices.indices where devices[index].droppedCount > 0 {
       batch.events.append(
         SourceEvent(
           time: Timestamp(nanoseconds: now), name: "overrun",
-          detail: "\(devices[index].title): \(count) samples dropped, the program did not read in time"))
+          detail: "\(devices[index].title): \(devices[index].droppedCount) samples dropped, the program did not read"))
+      devices[index].droppedCount = 0
     }
     if isStopped {
       merger.flush(into: &batch.samples)
@@ -102,17 +122,16 @@ struct StreamAssembler: Sendable {
       nextRelease = merger.release(now: now, into: &batch.samples)
     }
     if batch.events.count > 1 { batch.events.sort { $0.time < $1.time } }
-    return isStopped
   }
 
   /// Holds what has come back while a remote source begins; afterwards gives all of it, with the clocks primed.
-  private mutating func isWarmingUp(now: Int64) -> Bool {
+  private mutating func isWarmingUp(isStopped: Bool, now: Int64) -> Bool {
     guard var held else { return false }
     self.held = nil
     held.samples += samples
     held.chunks += chunks
     if held.until == nil, !held.samples.isEmpty { held.until = now + Self.warmUp }
-    if let until = held.until, now >= until {
+    if isStopped || now >= held.until ?? .max {
       (samples, chunks) = (held.samples, held.chunks)
       var position = 0
       for chunk in chunks {
@@ -126,17 +145,6 @@ struct StreamAssembler: Sendable {
     nextRelease = held.until
     self.held = held
     return true
-  }
-
-  private mutating func withExchanged(
-    _ body: (inout [SensorSample], inout [CaptureChunk]) -> Void?
-  ) -> ([SensorSample], [CaptureChunk]) {
-    var spareSamples: [SensorSample] = []
-    var spareChunks: [CaptureChunk] = []
-    swap(&spareSamples, &samples)
-    swap(&spareChunks, &chunks)
-    _ = body(&spareSamples, &spareChunks)
-    return (spareSamples, spareChunks)
   }
 
   /// Devices that have been silent for too long since their last sample or opening, each once per opening.
@@ -163,10 +171,10 @@ struct StreamAssembler: Sendable {
       let index = chunk.device
       let time = Timestamp(nanoseconds: chunk.arrival)
       switch chunk.content {
-      case .started(let clock, let periods):
+      case .started(let clock, let periods, let openedAt):
         devices[index].isStarted = true
         devices[index].periods = periods
-        devices[index].openedAt = chunk.arrival
+        devices[index].openedAt = openedAt
         devices[index].isFresh = false
         devices[index].staleCount = 0
         mapper.begin(index, clock: clock)

@@ -66,8 +66,14 @@ public final class SharedSource: Sendable {
   /// Shares a source of the caller's own making: a scripted one in a test, a new kind of sensor.
   public convenience init(_ source: any SensorSource, stepping: Stepping = .free) {
     let description = source.description
+    // A paced recording or scene counts as live, but does not go on where it was when it is started again.
+    let isDevice =
+      switch try? SourceURI(description.uri) {
+      case .recording, .simulation: false
+      case .iio, nil: description.isLive
+      }
     self.init(
-      uri: description.uri, stepping: stepping, isDevice: description.isLive, isUnpaced: !description.isLive,
+      uri: description.uri, stepping: stepping, isDevice: isDevice, isUnpaced: !description.isLive,
       opener: { () throws(MotionKitError) in source })
   }
 
@@ -126,10 +132,20 @@ public final class SharedSource: Sendable {
       opened.failure = nil
       return source
     } catch {
-      opened.failure = error
+      let failure = Self.withWayOut(error, uri: uri)
+      opened.failure = failure
       opened.failureTime = now
-      throw error
+      throw failure
     }
+  }
+
+  /// An application has no --source option: where this machine has no sensors, it is the environment that helps.
+  private static func withWayOut(_ error: MotionKitError, uri: String) -> MotionKitError {
+    guard uri.hasPrefix("local:"), case .notFound(let what, _) = error else { return error }
+    return .notFound(
+      what: what,
+      hint:
+        "load the sensor's kernel module or device-tree overlay; MOTIONKIT_SOURCE=sim:walk tries it without hardware")
   }
 
   /// The open source, for the reading thread.
@@ -215,6 +231,20 @@ public final class SharedSource: Sendable {
       state.isThreadRunning ? nil : .some(state.failure)
     }
     if let failure { throw failure }
+  }
+
+  /// Ends every service of this source without waiting for handlers: no handler call begins after this returns.
+  public func cancel() {
+    let consumers = state.withLockNotifying { state -> [any SampleConsumer] in
+      defer { state.consumers = [] }
+      state.generation += 1
+      state.failure = .unsupported(
+        what: "waiting longer for \(uri)",
+        hint: "it does not end, or a handler's queue does not run: is it suspended, or a main queue that nobody serves?"
+      )
+      return state.consumers
+    }
+    for consumer in consumers { consumer.close() }
   }
 
   /// What happened to the stream since it was made, by the events' names (`gap`, `overrun`, `lost`, …).

@@ -11,6 +11,8 @@ public struct ReadReport: Hashable, Sendable {
     case wrongWidth = "row with a wrong number of cells, dropped"
     /// A row without a time or without any value; dropped.
     case blankRow = "row without values, dropped"
+    /// A row with a cell that is no number; dropped (by an import; a session's reader stops there).
+    case badRow = "row with a cell that is no number, dropped"
     /// A row in which a value is missing; dropped.
     case blankCell = "row with a blank cell, dropped"
     /// A value that is NaN or infinite; kept (the pipeline does not use it).

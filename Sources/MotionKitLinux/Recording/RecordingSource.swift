@@ -1,22 +1,4 @@
-import Glibc
 import SensorFusion
-
-/// The clock that a paced replay runs by.
-protocol ReplayClock: Sendable {
-  /// Nanoseconds of a clock that only goes forward.
-  func now() -> Int64
-  /// Waits until `deadline` or until `stop` is set.
-  func sleep(until deadline: Int64, unless stop: Monitor<Bool>)
-}
-
-/// The kernel's clock.
-struct SystemReplayClock: ReplayClock {
-  func now() -> Int64 { SystemSessionClock().monotonic() }
-
-  func sleep(until deadline: Int64, unless stop: Monitor<Bool>) {
-    stop.wait(seconds: Double(deadline - now()) / 1e9, until: { $0 }, then: { _ in })
-  }
-}
 
 /// A recorded session as a source: at its own speed, at a factor of it, or as fast as it is read.
 ///
@@ -32,7 +14,7 @@ public final class RecordingSource: SensorSource, @unchecked Sendable {
   public let info: SessionInfo
 
   private let pacing: Pacing
-  private let clock: any ReplayClock
+  private let clock: any PacingClock
   private let stopped = Monitor(false)
   // One consumer.
   private let directory: String
@@ -50,10 +32,10 @@ public final class RecordingSource: SensorSource, @unchecked Sendable {
   ///   - pacing: How fast it plays; a speed must be above 0.
   /// - Throws: As `SessionReader`.
   public convenience init(directory: String, pacing: Pacing = .speed(1)) throws(MotionKitError) {
-    try self.init(directory: directory, pacing: pacing, clock: SystemReplayClock())
+    try self.init(directory: directory, pacing: pacing, clock: SystemPacingClock())
   }
 
-  init(directory: String, pacing: Pacing, clock: any ReplayClock) throws(MotionKitError) {
+  init(directory: String, pacing: Pacing, clock: any PacingClock) throws(MotionKitError) {
     if case .speed(let factor) = pacing, !(factor > 0 && factor.isFinite) {
       throw .unsupported(what: "a replay speed of \(factor)", hint: "give a number above 0, or replay unpaced")
     }
@@ -105,20 +87,20 @@ public final class RecordingSource: SensorSource, @unchecked Sendable {
     var due: Timestamp?
     if case .speed(let factor) = pacing {
       guard let next = reader.nextTime else { return try finish(reader, &batch) }
-      let now = clock.now()
+      let now = clock.nanoseconds
       let origin = self.origin ?? (now, next)
       self.origin = origin
       let nextDue = origin.clock + Self.scaled(next.nanoseconds &- origin.time.nanoseconds, by: 1 / factor)
       if nextDue > now {
         let deadline = now + Int64(max(0, min(timeout, 1e9)) * 1e9)
-        clock.sleep(until: min(nextDue, deadline), unless: stopped)
+        clock.wait(until: min(nextDue, deadline))
         if stopped.withLock({ $0 }) {
           isOpen = false
           return .end
         }
         if deadline < nextDue { return .timeout }
       }
-      let elapsed = Self.scaled(max(clock.now(), nextDue) &- origin.clock, by: factor)
+      let elapsed = Self.scaled(max(clock.nanoseconds, nextDue) &- origin.clock, by: factor)
       due = max(next, Timestamp(nanoseconds: origin.time.nanoseconds &+ elapsed))
     }
     fill(&batch, from: reader, until: due)
@@ -150,7 +132,7 @@ public final class RecordingSource: SensorSource, @unchecked Sendable {
   /// Ends a waiting `read` at once. From any thread.
   public func stop() {
     stopped.withLock { $0 = true }
-    stopped.signal()
+    clock.interrupt()
   }
 
   /// What was tolerated in the files so far; complete at the end.

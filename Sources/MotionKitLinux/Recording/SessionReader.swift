@@ -62,7 +62,11 @@ public final class SessionReader {
     heads = Array(repeating: nil, count: streams.count)
     for index in streams.indices { advance(index) }
     advanceEvents()
+    firstTime = nextTime
   }
+
+  /// The time of the first sample; nil without samples.
+  public private(set) var firstTime: Timestamp?
 
   private static func readInfo(
     _ directory: String, names: [String], sensors: [SensorKind], report: inout ReadReport
@@ -124,6 +128,15 @@ public final class SessionReader {
     if let sample = takeSample(before: nil) { return sample }
     if let fault = takeFault() { throw fault }
     return nil
+  }
+
+  /// Skips samples and events that lie before `elapsed` seconds from the first sample; the first one at or behind that
+  /// instant is next. Forward only.
+  public func seek(toElapsed elapsed: Double) throws(MotionKitError) {
+    guard let first = firstTime ?? nextTime else { return }
+    let target = first.advanced(bySeconds: elapsed)
+    while let next = nextTime, next < target { _ = try self.next() }
+    while let event = eventHead, event.time < target { advanceEvents() }
   }
 
   /// The time of the next sample; nil at the end or before a fault.

@@ -57,13 +57,15 @@ struct SimulatedSensor {
   }
 
   /// The next sample of the scene, or nil at its end. `start` is the time stamp of the scene's beginning.
-  mutating func next(in scene: SimulatedScene, start: Timestamp) -> SensorSample? {
+  mutating func next(
+    in scene: SimulatedScene, start: Timestamp, cache: inout TruthCache
+  ) -> SensorSample? {
     while true {
       let nanoseconds = (Double(index) * 1e9 / rate).rounded()
       let seconds = nanoseconds / 1e9
       guard seconds < scene.duration, nanoseconds < 9e18 else { return nil }
       index += 1
-      let value = measured(in: scene, at: seconds)
+      let value = measured(in: scene, at: seconds, cache: &cache)
       let late = jitter()
       if errors.dropProbability > 0, timing.uniform() < errors.dropProbability {
         droppedCount += 1
@@ -80,13 +82,15 @@ struct SimulatedSensor {
     return Int64((max(-limit, min(limit, timing.gaussian() * errors.jitter)) * 1e9).rounded())
   }
 
-  private mutating func measured(in scene: SimulatedScene, at seconds: Double) -> Vector3 {
+  private mutating func measured(
+    in scene: SimulatedScene, at seconds: Double, cache: inout TruthCache
+  ) -> Vector3 {
     let temperature = airTemperature + selfHeating * (1 - Elementary.exp(-seconds / Self.warmUp))
     if kind == .stepCounter {
       while let step = scene.stepTime(stepCount), step <= seconds { stepCount += 1 }
       return Vector3(Double(stepCount), 0, 0)
     }
-    var value = trueValue(in: scene, at: seconds)
+    var value = trueValue(in: scene, at: seconds, cache: &cache)
     if walkSigma > 0 { walk += noise.gaussianVector() * walkSigma }
     let bias = constantBias + walk + errors.temperatureCoefficient * (temperature - airTemperature)
     if kind == .barometer {
@@ -105,20 +109,22 @@ struct SimulatedSensor {
     return errors.resolution > 0 ? (clipped / errors.resolution).rounded() * errors.resolution : clipped
   }
 
-  private mutating func trueValue(in scene: SimulatedScene, at seconds: Double) -> Vector3 {
-    guard var filter else { return ideal(in: scene, at: seconds - errors.delay) }
+  private mutating func trueValue(
+    in scene: SimulatedScene, at seconds: Double, cache: inout TruthCache
+  ) -> Vector3 {
+    guard var filter else { return ideal(in: scene, at: seconds - errors.delay, cache: &cache) }
     // The filter sees the motion at a multiple of the output rate, up to and including this instant.
     let steps = filter.stepsPerOutput
-    if filter.isEmpty { filter.fill(with: ideal(in: scene, at: seconds - errors.delay)) }
+    if filter.isEmpty { filter.fill(with: ideal(in: scene, at: seconds - errors.delay, cache: &cache)) }
     for step in (0..<steps).reversed() {
-      filter.feed(ideal(in: scene, at: seconds - errors.delay - Double(step) * filter.interval))
+      filter.feed(ideal(in: scene, at: seconds - errors.delay - Double(step) * filter.interval, cache: &cache))
     }
     self.filter = filter
     return filter.output
   }
 
-  private func ideal(in scene: SimulatedScene, at seconds: Double) -> Vector3 {
-    let truth = scene.truth(at: seconds)
+  private func ideal(in scene: SimulatedScene, at seconds: Double, cache: inout TruthCache) -> Vector3 {
+    let truth = cache.truth(of: scene, at: seconds)
     switch kind {
     case .accelerometer: return truth.specificForce
     case .gyroscope: return truth.rotationRate

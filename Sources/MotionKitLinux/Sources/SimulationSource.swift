@@ -28,6 +28,7 @@ public final class SimulationSource: SensorSource, @unchecked Sendable {
   private var sensors: [SimulatedSensor] = []
   /// The next sample of each sensor; nil where it has ended.
   private var pending: [SensorSample?] = []
+  private var cache = TruthCache()
   /// The clock when the scene began.
   private var clockStart: Int64 = 0
 
@@ -166,7 +167,7 @@ public final class SimulationSource: SensorSource, @unchecked Sendable {
       throw .noSensors(uri: description.uri, hint: "none of the sensors asked for is simulated here")
     }
     pending = []
-    for index in sensors.indices { pending.append(sensors[index].next(in: scene, start: startTime)) }
+    for index in sensors.indices { pending.append(sensors[index].next(in: scene, start: startTime, cache: &cache)) }
     clockStart = clock.nanoseconds
     if pacing != .unpaced {
       started.anchors = [ClockAnchor(time: startTime, utcNanoseconds: clock.utcNanoseconds)]
@@ -236,7 +237,7 @@ public final class SimulationSource: SensorSource, @unchecked Sendable {
       sample.time.nanoseconds <= limit
     {
       batch.samples.append(sample)
-      pending[index] = sensors[index].next(in: scene, start: startTime)
+      pending[index] = sensors[index].next(in: scene, start: startTime, cache: &cache)
     }
   }
 }

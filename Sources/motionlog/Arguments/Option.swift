@@ -7,6 +7,8 @@ enum Option: String, CaseIterable {
   case trigger
   case frame
   case declination
+  case latitude
+  case longitude
   case duration
   case interval
   case json
@@ -43,7 +45,7 @@ enum Option: String, CaseIterable {
     case .device: "LIST"
     case .trigger: "NAME"
     case .frame: "FRAME"
-    case .declination: "DEG"
+    case .declination, .latitude, .longitude: "DEG"
     case .duration, .interval: "TIME"
     case .speed: "N|max"
     case .to: "TARGET"
@@ -72,7 +74,9 @@ enum Option: String, CaseIterable {
         "arbitrary, corrected, magnetic or true",
         "(default: magnetic with a magnetometer, else arbitrary)",
       ]
-    case .declination: ["angle from true to magnetic north, east positive; needed by --frame true"]
+    case .declination: ["angle from true to magnetic north, east positive, for --frame true; or let it be"]
+    case .latitude: ["computed from the place: north positive"]
+    case .longitude: ["east positive"]
     case .duration: ["stop after this much time: 10s, 5m, 2h"]
     case .interval: ["time between lines (default: 1s; with --json every output)"]
     case .json: ["one JSON object a line"]

@@ -1,3 +1,4 @@
+import Glibc
 import MotionKitLinux
 import SensorFusion
 
@@ -52,28 +53,52 @@ struct RunSettings {
   }
 
   private static func frame(_ arguments: ParsedArguments) throws(UsageError) -> Frame {
-    let declination: Double? =
-      if let text = arguments[.declination] {
-        try OptionValues.degrees(text, within: -180...180, option: .declination)
-      } else {
-        nil
-      }
+    let declination = try declination(arguments)
     let name = arguments[.frame]
     guard declination == nil || name == "true" || name == nil else {
-      throw .conflict("option --declination only goes with --frame true")
+      throw .conflict("options --declination, --latitude and --longitude only go with --frame true")
     }
     switch name {
     case nil:
-      return declination.map { .chosen(.trueNorth(declination: $0 * .pi / 180)) } ?? .automatic
+      return declination.map { .chosen(.trueNorth(declination: $0)) } ?? .automatic
     case "arbitrary": return .chosen(.arbitrary)
     case "corrected": return .chosen(.arbitraryCorrected)
     case "magnetic": return .chosen(.magneticNorth)
     case "true":
-      guard let declination else { throw .conflict("option --frame true also needs --declination DEG") }
-      return .chosen(.trueNorth(declination: declination * .pi / 180))
+      guard let declination = declination ?? MagneticDeclination.current else {
+        throw .conflict("option --frame true also needs --declination DEG, or --latitude DEG and --longitude DEG")
+      }
+      return .chosen(.trueNorth(declination: declination))
     case .some(let other):
       throw .badValue(option: Option.frame.long, value: other, expected: "arbitrary, corrected, magnetic or true")
     }
+  }
+
+  /// Radians from true to magnetic north, as given or computed from the place; nil where neither was given.
+  private static func declination(_ arguments: ParsedArguments) throws(UsageError) -> Double? {
+    if let text = arguments[.declination] {
+      guard !arguments.has(.latitude), !arguments.has(.longitude) else {
+        throw .conflict("options --declination and --latitude, --longitude exclude each other")
+      }
+      return try OptionValues.degrees(text, within: -180...180, option: .declination) * .pi / 180
+    }
+    switch (arguments[.latitude], arguments[.longitude]) {
+    case (nil, nil): return nil
+    case (let latitude?, let longitude?):
+      let place = GeographicLocation(
+        latitude: try OptionValues.degrees(latitude, within: -90...90, option: .latitude),
+        longitude: try OptionValues.degrees(longitude, within: -180...360, option: .longitude))
+      return place.declination(year: currentYear)
+    default: throw .conflict("options --latitude and --longitude go together")
+    }
+  }
+
+  /// The year with its fraction: magnetic north moves.
+  private static var currentYear: Double {
+    var now = time(nil)
+    var parts = tm()
+    gmtime_r(&now, &parts)
+    return Double(parts.tm_year) + 1900 + Double(parts.tm_yday) / 365.25
   }
 
   // MARK: What they mean

@@ -19,7 +19,7 @@ struct Command: Sendable {
   static let common: [Option] = [.quiet, .verbose, .noColor, .help]
   /// Options that say what to start.
   private static let starting: [Option] = [
-    .source, .sensors, .rate, .device, .trigger, .frame, .declination, .duration,
+    .source, .sensors, .rate, .device, .trigger, .frame, .declination, .latitude, .longitude, .duration,
   ]
 
   /// Every command, in the order of the help.
@@ -68,7 +68,7 @@ struct Command: Sendable {
         "Shows a recording as live shows a device, prints it as JSON, or records it anew. With --verify it computes",
         "everything again and compares with what the live session wrote, bit for bit: exit code 0 if identical.",
       ],
-      options: [.speed, .to, .verify, .sensors, .frame, .declination, .duration, .interval],
+      options: [.speed, .to, .verify, .sensors, .frame, .declination, .latitude, .longitude, .duration, .interval],
       examples: [
         ("motionlog replay recordings/walk --speed 10", "ten times as fast as it was"),
         ("motionlog replay recordings/walk --verify", "the same bits again?"),

@@ -58,12 +58,12 @@ struct SeededGenerator: RandomNumberGenerator {
 }
 
 /// Clocks that stand still until a test moves them.
-final class TestClock: SessionClock, ReplayClock, @unchecked Sendable {
+final class TestClock: SessionClock, PacingClock, @unchecked Sendable {
   private let state = Monitor((monotonic: Int64(1_000_000_000), utcOffset: Int64(1_700_000_000_000_000_000)))
-  private let sleeps = Monitor([Int64]())
 
   func monotonic() -> Int64 { state.withLock { $0.monotonic } }
-  func now() -> Int64 { monotonic() }
+  var nanoseconds: Int64 { monotonic() }
+  var utcNanoseconds: Int64 { anchor().utcNanoseconds }
   func anchor() -> ClockAnchor {
     state.withLock {
       ClockAnchor(time: Timestamp(nanoseconds: $0.monotonic), utcNanoseconds: $0.monotonic + $0.utcOffset)
@@ -71,12 +71,9 @@ final class TestClock: SessionClock, ReplayClock, @unchecked Sendable {
   }
   func advance(seconds: Double) { state.withLock { $0.monotonic += Int64(seconds * 1e9) } }
   func stepWallClock(seconds: Double) { state.withLock { $0.utcOffset += Int64(seconds * 1e9) } }
-  /// Sleeping takes no time: the clock moves at once.
-  func sleep(until deadline: Int64, unless stop: Monitor<Bool>) {
-    state.withLock { $0.monotonic = max($0.monotonic, deadline) }
-    sleeps.withLock { $0.append(deadline) }
-  }
-  var sleepCount: Int { sleeps.withLock { $0.count } }
+  /// Waiting takes no time: the clock moves at once.
+  func wait(until deadline: Int64) { state.withLock { $0.monotonic = max($0.monotonic, deadline) } }
+  func interrupt() {}
 }
 
 func sensor(_ kind: SensorKind, rate: Double, range: Double = .infinity) -> SensorDescription {
@@ -139,7 +136,7 @@ extension SessionWriter {
 
 /// All samples and events of a session, read through the source.
 func replay(
-  _ directory: String, pacing: Pacing = .unpaced, clock: any ReplayClock = TestClock()
+  _ directory: String, pacing: Pacing = .unpaced, clock: any PacingClock = TestClock()
 ) throws -> (samples: [SensorSample], events: [SourceEvent]) {
   let source = try RecordingSource(directory: directory, pacing: pacing, clock: clock)
   _ = try source.start(SensorRequest(rates: [:]))

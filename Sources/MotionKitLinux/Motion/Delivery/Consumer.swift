@@ -25,6 +25,8 @@ package protocol SampleConsumer: AnyObject, Sendable {
   func finish(_ error: MotionKitError?)
   /// Waits until handlers have finished with what they were given.
   func waitUntilIdle()
+  /// Delivers nothing more after this returns, apart from a call that is running. From any thread.
+  func close()
 }
 
 /// Makes a service's values out of samples. Used from the reading thread only.
