@@ -53,13 +53,19 @@ final class IIODServerLoop: @unchecked Sendable {
   /// The clock that timeouts are measured by.
   private static func now() -> Int64 { nanoseconds(of: CLOCK_MONOTONIC) }
 
-  /// Changes the engine from any thread.
-  func change(_ body: (inout IIODEngine, Int64) -> Void) {
+  /// Hands samples to the engine from any thread; the thread is woken only if there is something to send.
+  func deliver(_ body: (inout IIODEngine, Int64) -> Void) {
     let isWakeNeeded = state.withLock { state in
       body(&state.engine, Self.now())
-      return state.engine.needsAttention
+      return state.engine.hasOutput
     }
     if isWakeNeeded { wake() }
+  }
+
+  /// Changes the state from any thread; what follows from it for the connections is done at once.
+  func change(_ body: (inout State, Int64) -> Void) {
+    state.withLock { body(&$0, Self.now()) }
+    wake()
   }
 
   /// Ends the thread and waits until it has ended.
@@ -97,6 +103,7 @@ final class IIODServerLoop: @unchecked Sendable {
       if entries[0].revents != 0 { while read(wakeReader, &buffer, buffer.count) > 0 {} }
       for index in clients.indices { serve(clients[index], events: Int32(entries[index + 2].revents)) }
       if entries[1].revents != 0 { accept() }
+      state.withLock { $0.engine.advance(to: Self.now()) }
       finish()
     }
     for client in clients { close(client.descriptor) }

@@ -183,6 +183,17 @@ final class TestConnection {
     return try receive(until: ending, count: count)
   }
 
+  func sendNoMore() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+  /// Receives until the other side closes.
+  func receiveAll() throws -> [UInt8] { try receive(count: .max) }
+
+  /// Whether anything comes in time.
+  func hasInput(within seconds: Double) -> Bool {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&entry, 1, Int32(seconds * 1000)) > 0
+  }
+
   /// A port that nobody listens on at the moment.
   static func freePort() throws -> UInt16 {
     let server = try IIODServer(board: EmulatedBoard(summary: "", devices: []))
