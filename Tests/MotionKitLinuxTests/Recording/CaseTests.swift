@@ -262,7 +262,8 @@ private func readTable(_ name: String, _ options: ImportOptions = ImportOptions(
     #expect(accelerometer.nonFinite == 1 && accelerometer.blank == 1)
     #expect(gyroscope.nonFinite == 1 && gyroscope.blank == 0)
     let samples = try log.samples()
-    #expect(samples.allSatisfy(\.isFinite))
+    let allFinite = samples.allSatisfy { $0.isFinite }
+    #expect(allFinite)
     // The row with a blank acceleration still has its rate of rotation.
     let count = { (kind: SensorKind) in samples.count { $0.kind == kind } }
     #expect(count(.gyroscope) == count(.accelerometer) + 1)
