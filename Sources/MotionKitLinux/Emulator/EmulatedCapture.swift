@@ -85,7 +85,12 @@ struct EmulatedCapture {
     let layout = ScanLayout(byteCounts: formats.map(\.byteCount))
     for index in elements.indices { elements[index].offset = layout.offsets[index] }
     let length = UInt64(sampleCount) * UInt64(max(1, buffersCount))
-    guard length <= UInt64(largestQueue / layout.sampleSize) else { return .failure(.noMemory) }
+    let size = UInt64(layout.sampleSize)
+    // libiio cannot allocate its own block; the kernel refuses lengths whose bytes it cannot count, and those for which
+    // it has no memory in one piece.
+    if sampleCount > UInt32.max / 2 { return .failure(.noMemory) }
+    if length > UInt64(UInt32.max) / size { return .failure(.invalid) }
+    guard Self.rounded(Int(length)) * layout.sampleSize <= largestQueue else { return .failure(.noMemory) }
     return .success(
       EmulatedCapture(
         mask: mask, sampleCount: Int(sampleCount), length: Int(length), elements: elements, layout: layout))
@@ -97,11 +102,15 @@ struct EmulatedCapture {
     self.length = length
     self.elements = elements
     self.layout = layout
-    // The kernel's kfifo rounds its length up to a power of two.
-    var rounded = 1
-    while rounded < length { rounded *= 2 }
-    queue = SampleQueue(capacity: rounded * layout.sampleSize)
+    queue = SampleQueue(capacity: Self.rounded(length) * layout.sampleSize)
     scratch = Array(repeating: 0, count: layout.sampleSize)
+  }
+
+  /// The kernel's kfifo rounds its length up to a power of two.
+  private static func rounded(_ length: Int) -> Int {
+    var result = 1
+    while result < length { result *= 2 }
+    return result
   }
 
   /// Captures one sample from the values of all channels.

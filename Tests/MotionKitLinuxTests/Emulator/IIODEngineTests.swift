@@ -178,6 +178,16 @@ import Testing
     #expect(client.ask("WRITE iio:device0 current_timestamp_clock 5\r\nsolar", &engine) == "-22\n")
   }
 
+  @Test func buffersAreAsLargeAsTheKernelAllocates() {
+    var engine = IIODEngine(board: EmulatorSupport.board())
+    let client = EngineClient(&engine)
+    // Four times the count, rounded up to a power of two, in 24 bytes each: at most 4 MiB.
+    for (count, answer) in [(32768, "0\n"), (32769, "-12\n"), (100_000_000, "-22\n")] {
+      #expect(client.ask("OPEN iio:device0 \(count) 0000000f\r\n", &engine) == answer)
+      _ = client.ask("CLOSE iio:device0\r\n", &engine)
+    }
+  }
+
   @Test func openingNeedsATriggerAndMoreThanTheTime() {
     var engine = IIODEngine(board: EmulatorSupport.board())
     let client = EngineClient(&engine)
@@ -226,8 +236,26 @@ import Testing
     let client = EngineClient(&engine)
     deliver(1..<31, to: &engine)
     #expect(client.ask("READ iio:device0 INPUT accel_y raw\r\n", &engine) == "4\n-30\0\n")
-    #expect(client.ask("WRITE iio:device0 INPUT accel_y raw 2\r\n5\0", &engine) == "-13\n")
+    #expect(client.ask("READ iio:device0 in_accel_y_raw\r\n", &engine) == "4\n-30\0\n")
+    #expect(client.ask("WRITE iio:device0 INPUT accel_y raw 2\r\n5\0", &engine) == "-22\n")
+    #expect(client.ask("WRITE iio:device0 INPUT accel_y mount_matrix 2\r\n5\0", &engine) == "-13\n")
     #expect(client.ask("WRITE iio:device0 INPUT accel_y nosuch 2\r\n5\0", &engine) == "-13\n")
+  }
+
+  @Test func attributesOfTheBufferCanBeSetWhereTheKernelAllowsIt() {
+    var engine = IIODEngine(board: EmulatorSupport.board())
+    let client = EngineClient(&engine)
+    let writes = [
+      ("length", "16", 2), ("enable", "1", -22), ("enable", "0", 1), ("watermark", "99", -22), ("watermark", "4", 1),
+      ("nosuch", "1", -13), ("direction", "1", -13), ("length", "ab", -22),
+    ]
+    for (name, value, answer) in writes {
+      #expect(
+        client.ask("WRITE iio:device0 BUFFER \(name) \(value.count)\r\n\(value)", &engine) == "\(answer)\n", "\(name)")
+    }
+    #expect(client.ask("READ iio:device0 BUFFER length\r\n", &engine) == "3\n16\0\n")
+    _ = client.ask("OPEN iio:device0 8 0000000f\r\n", &engine)
+    #expect(client.ask("WRITE iio:device0 BUFFER length 2\r\n64", &engine) == "-16\n")
   }
 
   @Test func faultsLookLikeThoseOfHardware() {
