@@ -87,6 +87,36 @@ struct Command: Sendable {
         ("motionlog info recordings/walk --json", "for programs"),
       ],
       run: InfoCommand.run),
+    Command(
+      name: "check", operands: "DIR", summary: "what is wrong with a recording, and a clean copy of it",
+      text: [
+        "Reads a recording to its end, compares what was computed with what the samples give, and names everything",
+        "that is not as it should be. Nothing is changed; --repair DIR makes a clean copy. Exit code 0 if it is sound,",
+        "5 if not.",
+      ],
+      options: [.repair],
+      examples: [
+        ("motionlog check recordings/walk", "a recording that comes with the project"),
+        ("motionlog check field --repair field-clean", "every good row of a damaged one"),
+      ],
+      run: CheckCommand.run),
+    Command(
+      name: "import", operands: "FILE…", summary: "another program's log into a recording",
+      text: [
+        "Reads logs of Sensor Logger, phyphox, AndroSensor, SensorLog, Physics Toolbox, senslogs, x-io and any table",
+        "with named columns; a directory stands for its files. Columns are found by name and unit. What neither header",
+        "nor option tells is asked, not guessed. --to names the new directory.",
+      ],
+      options: [
+        .to, .accelUnit, .gyroUnit, .magUnit, .pressureUnit, .timeUnit, .accelSign, .rate, .assumeRate, .columns,
+        .missingAxes,
+      ],
+      examples: [
+        ("motionlog import recordings/walk/accelerometer.csv --to walk-copy", "one file of a recording"),
+        ("motionlog import imu.csv --accel-unit g --gyro-unit deg/s --to imu", "a table without units"),
+        ("motionlog import phone/ --to walk", "a folder of Sensor Logger or phyphox"),
+      ],
+      run: ImportCommand.run),
   ]
 
   /// The command of a name.
