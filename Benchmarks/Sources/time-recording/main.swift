@@ -1,6 +1,7 @@
 // Reads or writes raw files of a session, without the pipeline, and prints rows, bytes and seconds of processor time.
 //   time-recording write DIR SAMPLES      a new session of accelerometer and gyroscope at 1 kHz
 //   time-recording read DIR
+//   time-recording replay DIR NEWDIR      through the whole pipeline into a new session, as motionlog replay does
 import Glibc
 import MotionKitLinux
 import SensorFusion
@@ -67,9 +68,28 @@ func read(_ directory: String) throws -> Int {
   return rows
 }
 
+func replay(_ directory: String, to target: String) throws -> Int {
+  let source = try RecordingSource(directory: directory, pacing: .unpaced)
+  let description = try source.start(SensorRequest(rates: [:]))
+  var pipeline = MotionPipeline(configuration: source.info.pipeline)
+  var options = SessionWriter.Options()
+  options.whenFull = .wait
+  let writer = try SessionWriter(
+    directory: target, info: SessionInfo(source: description, pipeline: source.info.pipeline), options: options)
+  var batch = ProcessedBatch()
+  var rows = 0
+  while try source.read(into: &batch.input, timeout: 1) != .end {
+    rows += batch.input.samples.count
+    batch.process(with: &pipeline)
+    try writer.consume(batch)
+  }
+  try writer.finish(counters: pipeline.counters)
+  return rows
+}
+
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else {
-  print("usage: time-recording write DIR SAMPLES | read DIR")
+  print("usage: time-recording write DIR SAMPLES | read DIR | replay DIR NEWDIR")
   exit(2)
 }
 let begin = (processor: processorSeconds(), wall: wallSeconds())
@@ -77,6 +97,8 @@ var rows = 0
 if arguments[1] == "write" {
   rows = arguments.count > 3 ? Int(arguments[3]) ?? 0 : 0
   try write(arguments[2], rows)
+} else if arguments[1] == "replay", arguments.count > 3 {
+  rows = try replay(arguments[2], to: arguments[3])
 } else {
   rows = try read(arguments[2])
 }

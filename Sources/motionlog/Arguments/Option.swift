@@ -25,6 +25,12 @@ enum Option: String, CaseIterable {
   case assumeRate = "assume-rate"
   case columns
   case missingAxes = "missing-axes"
+  case output
+  case format
+  case method
+  case host
+  case port
+  case once
   case quiet
   case verbose
   case noColor = "no-color"
@@ -42,6 +48,7 @@ enum Option: String, CaseIterable {
     case .quiet: "q"
     case .verbose: "v"
     case .help: "h"
+    case .output: "o"
     default: nil
     }
   }
@@ -64,7 +71,12 @@ enum Option: String, CaseIterable {
     case .accelSign: "SIGN"
     case .columns: "LIST"
     case .missingAxes: "zero"
-    case .json, .verify, .assumeRate, .quiet, .verbose, .noColor, .help, .version: nil
+    case .output: "FILE"
+    case .format: "csv|json"
+    case .method: "METHOD"
+    case .host: "ADDRESS"
+    case .port: "N"
+    case .json, .verify, .once, .assumeRate, .quiet, .verbose, .noColor, .help, .version: nil
     }
   }
 
@@ -108,6 +120,12 @@ enum Option: String, CaseIterable {
     case .assumeRate: ["let --rate replace the times in the log"]
     case .columns: ["columns by role: time=t,accel.x=Foo,gyro.y=…,mag.z=…,pressure=Bar"]
     case .missingAxes: ["take axes that the log lacks as 0"]
+    case .output: ["the new file to write (default: standard output)"]
+    case .format: ["a table (default), or one JSON object a line"]
+    case .method: ["between samples: linear (default; attitudes turn the short way), nearest or hold"]
+    case .host: ["the address to listen on (default: 127.0.0.1, which only this machine reaches; 0.0.0.0 for all)"]
+    case .port: ["the port to listen on (default: 30431, iiod's own; 0 for any that is free)"]
+    case .once: ["end at the end of the source, instead of beginning again"]
     case .quiet: ["errors only"]
     case .verbose: ["more detail"]
     case .noColor: ["no colour (NO_COLOR does the same)"]

@@ -117,6 +117,31 @@ struct Command: Sendable {
         ("motionlog import phone/ --to walk", "a folder of Sensor Logger or phyphox"),
       ],
       run: ImportCommand.run),
+    Command(
+      name: "export", operands: "DIR", summary: "a recording as one table at a fixed rate",
+      text: [
+        "Raw values, attitude, gravity, user acceleration, rotation rate, heading and altitude in one wide table, for",
+        "spreadsheets and notebooks. Cells are blank outside a sensor's samples and in gaps.",
+      ],
+      options: [.rate, .method, .format, .output],
+      examples: [
+        ("motionlog export recordings/walk --rate 50 -o walk.csv", "50 rows per second"),
+        ("motionlog export recordings/walk --format json | head -n 3", "for programs"),
+      ],
+      run: ExportCommand.run),
+    Command(
+      name: "emulate", operands: "DIR|SCENE", summary: "a recording or a scene as live sensors for libiio programs",
+      text: [
+        "Serves the sensors of a recording, or of a simulated scene, by the protocol of iiod: iio_info, iio_readdev",
+        "and any other libiio program sees a board with live sensors. Prints its address, then plays until Ctrl-C.",
+      ],
+      options: [.source, .host, .port, .sensors, .rate, .speed, .once, .duration],
+      examples: [
+        ("motionlog emulate walk", "a board that is carried about; then, elsewhere:"),
+        ("iio_readdev -u ip:127.0.0.1 -s 100 accel_3d | xxd", "100 samples of its accelerometer"),
+        ("motionlog emulate recordings/walk --host 0.0.0.0", "a recording, for the whole network"),
+      ],
+      run: EmulateCommand.run),
   ]
 
   /// The command of a name.
