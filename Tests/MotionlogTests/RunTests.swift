@@ -166,7 +166,7 @@ import Testing
     process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
     try process.run()
-    let file = directory + "/accelerometer.csv"
+    let file = directory + "/device_motion.csv"  // the last of the files to get rows
     while process.isRunning {
       let text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
       if text.utf8.count > 10_000 { break }
