@@ -11,6 +11,12 @@ let package = Package(
     .executableTarget(
       name: "time-filter", dependencies: [.product(name: "SensorFusion", package: "MotionKitLinux")]),
     .executableTarget(
+      name: "time-delivery",
+      dependencies: [
+        .product(name: "MotionKitLinux", package: "MotionKitLinux"),
+        .product(name: "SensorFusion", package: "MotionKitLinux"),
+      ]),
+    .executableTarget(
       name: "simulate-sets",
       dependencies: [
         .product(name: "MotionKitLinux", package: "MotionKitLinux"),
