@@ -47,6 +47,10 @@ let package = Package(
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
       name: "MotionlogTests", dependencies: ["motionlog", "MotionKitLinux", "SensorFusion"], exclude: ["Golden"]),
+    // Against real kernel drivers in a virtual machine; Tests/Lab/run starts it, elsewhere these are skipped.
+    .testTarget(
+      name: "LabTests", dependencies: ["MotionKitLinux", "SensorFusion"], path: "Tests/Lab",
+      exclude: ["run", "iio-lab", "motion-lab.c", "LAB.md"]),
   ],
   swiftLanguageModes: [.v6],
   cxxLanguageStandard: .cxx17

@@ -33,8 +33,10 @@ struct ClockMapper: Sendable {
   static let stepTolerance: Int64 = 50_000_000
   /// Samples of a device on a clock already known arrive at most this much later than those that set its offset.
   static let joinTolerance: Int64 = 300_000_000
-  /// A local device's first samples arrive at most this long after they were taken.
+  /// A remote device's first samples after a loss arrive at most this long after they were taken, nanoseconds.
   static let firstArrivalTolerance: Int64 = 5_000_000_000
+  /// A kernel's buffer holds no samples older than this, nanoseconds: what looks older is of another clock.
+  static let oldestSample: Int64 = 3_600_000_000_000
   /// Drift is taken from the fastest arrival in windows of this length, nanoseconds.
   static let driftWindow: Int64 = 10_000_000_000
   /// Drift is reported whenever it has moved this far, nanoseconds.
@@ -155,10 +157,7 @@ struct ClockMapper: Sendable {
     let declared = devices[device].declared
     let estimate = min(Self.difference(arrival, last), excluding == nil ? devices[device].fastest : .max)
     if !isRemote {
-      for name in [declared, "boottime", "monotonic", "realtime", "tai"] {
-        guard let offset = kernel.offset(of: name) else { continue }
-        let lag = estimate &- offset
-        guard lag >= -Self.stepTolerance, lag <= Self.firstArrivalTolerance else { continue }
+      if let (name, offset) = kernelClock(declared: declared, estimate: estimate, kernel: kernel) {
         devices[device].clock = .kernel(name, offset: offset, since: arrival)
         if name != declared, excluding == nil { note(device, "stamps are of the \(name) clock", arrival, &events) }
         return offset
@@ -178,6 +177,22 @@ struct ClockMapper: Sendable {
     note(
       device, "stamps are of \(owner); boot clock = stamp + \(estimate) ns, from the first arrival", arrival, &events)
     return estimate
+  }
+
+  /// The kernel clock that fits: the declared one where its stamps are not of the future, else the one with the newest.
+  private func kernelClock(
+    declared: String, estimate: Int64, kernel: KernelClockOffsets
+  ) -> (name: String, offset: Int64)? {
+    var best: (name: String, offset: Int64)?
+    for name in [declared, "boottime", "monotonic", "realtime", "tai"] {
+      guard let offset = kernel.offset(of: name) else { continue }
+      let lag = estimate &- offset
+      guard lag >= -Self.stepTolerance, lag <= Self.oldestSample else { continue }
+      if name == declared { return (name, offset) }
+      if let known = best, lag >= estimate &- known.offset { continue }
+      best = (name, offset)
+    }
+    return best
   }
 
   /// Keeps to a kernel clock: follows slews, reports steps.

@@ -5,15 +5,20 @@ import SensorFusion
 ///
 /// The context of its own is what keeps losses apart: it can be thrown away and made anew without anybody else noticing.
 final class DeviceCapture: Sendable {
-  /// Samples wait at most this long for a batch to fill, seconds: latency against wake-ups, and over the network
-  /// against round trips, which a small board's iiod answers a few hundred a second at most.
+  /// How long a batch takes to fill, seconds: latency against wake-ups, and over the network against round trips, which
+  /// a small board's iiod answers a few hundred a second at most.
   static let localFillTime = 0.02
   static let networkFillTime = 0.05
+  /// Every batch costs a round trip: were it filled in less time than this many of them, the stream would fall behind.
+  static let roundTripsPerBatch = 2.5
+  static let longestFillTime = 1.0
+  /// A stream that lags this much more than it did at best is falling behind, seconds; this many batches in a row.
+  static let laggingTime = 0.5
+  static let laggingBatches = 20
   /// The kernel's buffer holds at least this much, seconds, so that a stall of ours loses nothing.
   static let kernelBufferTime = 2.0
   /// Waits between attempts to take a lost device back, seconds: doubled from the first to the last.
-  static let firstRetry = 0.1
-  static let lastRetry = 1.0
+  static let retryTimes = 0.1...1.0
   /// A device that a foreign trigger has left without a sample this often is polled from then on.
   static let silentStartsBeforePolling = 2
   /// How long a host may take to be reached, seconds.
@@ -22,6 +27,7 @@ final class DeviceCapture: Sendable {
   let plan: CapturePlan
   let number: Int
   private let uri: String
+  private let retry: ClosedRange<Double>
   private let mailbox: Monitor<CaptureMailbox>
   private let state: Monitor<State>
 
@@ -33,12 +39,18 @@ final class DeviceCapture: Sendable {
     var isStopping = false
     var isFinished = false
     var canceller: IIOBufferCanceller?
+    /// Batches are so much longer than they need be by the first measurement.
+    var fillFactor = 1.0
     /// How the first attempt ended.
     var first: Result<Outcome, MotionKitError>?
   }
 
   /// A capture of `plan`; `number` is its place in the mailbox.
-  init(plan: CapturePlan, number: Int, uri: String, mailbox: Monitor<CaptureMailbox>) {
+  init(
+    plan: CapturePlan, number: Int, uri: String, mailbox: Monitor<CaptureMailbox>,
+    retry: ClosedRange<Double> = retryTimes
+  ) {
+    self.retry = retry
     self.plan = plan
     self.number = number
     self.uri = uri
@@ -87,7 +99,7 @@ final class DeviceCapture: Sendable {
     LibIIOMessages.silenceThread()
     var changes = AttributeChanges()
     var isLost = false
-    var pause = Self.firstRetry
+    var pause = retry.lowerBound
     var mode = plan.mode
     var silentStarts = 0
     while !isStopping {
@@ -96,7 +108,7 @@ final class DeviceCapture: Sendable {
         try session(mode, &changes) {
           isLost = false
           silentStarts = 0
-          pause = Self.firstRetry
+          pause = retry.lowerBound
         }
       } catch {
         if isStopping { break }
@@ -118,7 +130,7 @@ final class DeviceCapture: Sendable {
       }
       let end = nanoseconds(of: CLOCK_MONOTONIC) + Int64(pause * 1e9)
       _ = state.wait(until: end) { $0.isStopping ? true : nil }
-      pause = min(Self.lastRetry, pause * 2)
+      pause = min(retry.upperBound, pause * 2)
     }
   }
 
@@ -193,8 +205,8 @@ final class DeviceCapture: Sendable {
     }
     let rate = rates.max() ?? 0
     let layout = ScanLayout(byteCounts: enabled.map { $0.format?.byteCount ?? 0 })
-    let batch = layout.requestCount(
-      atLeast: Int(rate * (networkAddress(ofURI: uri) == nil ? Self.localFillTime : Self.networkFillTime)))
+    let fillTime = min(Self.longestFillTime, fillTime(device) * state.with { $0.fillFactor })
+    let batch = layout.requestCount(atLeast: Int((rate * fillTime).rounded(.up)))
     let held = Int((rate * Self.kernelBufferTime / Double(batch)).rounded(.up))
     device.setKernelBufferCount(UInt32(min(256, max(4, held))))
     // libiio's own limit is the last resort behind the watchdog: it must not strike before a slow batch is full.
@@ -222,6 +234,20 @@ final class DeviceCapture: Sendable {
       period: periods.min() ?? 0, delivered: delivered)
   }
 
+  /// How long a batch may take to fill, seconds.
+  private func fillTime(_ device: IIODevice) -> Double {
+    guard networkAddress(ofURI: uri) != nil else { return Self.localFillTime }
+    // The slowest of a few answers: what is about to be a habit shall not depend on a lucky one.
+    let attribute = device.attributeNames.first ?? "name"
+    var slowest: Int64 = 0
+    for _ in 0..<3 {
+      let before = nanoseconds(of: CLOCK_MONOTONIC)
+      _ = device.read(attribute)
+      slowest = max(slowest, nanoseconds(of: CLOCK_MONOTONIC) - before)
+    }
+    return min(Self.longestFillTime, max(Self.networkFillTime, Double(slowest) / 1e9 * Self.roundTripsPerBatch))
+  }
+
   private func captureName(_ trigger: String, _ isOwn: Bool) -> String {
     trigger.isEmpty ? "hardware FIFO" : isOwn ? "own trigger \(trigger)" : "trigger \(trigger)"
   }
@@ -236,6 +262,8 @@ final class DeviceCapture: Sendable {
     let alignment = enabled.compactMap { $0.format?.byteCount }.max() ?? 1
     var places = layout.offsets
     var lastStamp: Int64 = 0
+    var leastLag = Int64.max
+    var lagging = 0
     while true {
       let bytes: UnsafeRawBufferPointer
       do {
@@ -264,6 +292,22 @@ final class DeviceCapture: Sendable {
       mailbox.with(notify: true) {
         $0.put(samples, device: number, arrival: arrival, isHostStamped: isHostStamped)
       }
+      guard !isHostStamped, isFallingBehind(arrival &- lastStamp, &leastLag, &lagging) else { continue }
+      send(.event(name: "capture", detail: "\(plan.device.title): falling behind; it is read in larger batches now"))
+      return
+    }
+  }
+
+  /// Whether batches are too short for the round trip that each costs: the lag has stayed far above its best for a while.
+  private func isFallingBehind(_ lag: Int64, _ least: inout Int64, _ batches: inout Int) -> Bool {
+    least = min(least, lag)
+    batches = lag &- least > Int64(Self.laggingTime * 1e9) ? batches + 1 : 0
+    guard batches >= Self.laggingBatches, networkAddress(ofURI: uri) != nil else { return false }
+    return state.with { state in
+      // Once batches are a second long, more of it would not help.
+      guard state.fillFactor < 16 else { return false }
+      state.fillFactor *= 2
+      return true
     }
   }
 

@@ -26,6 +26,10 @@ struct IIOInventory: Hashable, Sendable {
       let (sensors, refused) = device.sensors()
       candidates += sensors.map { SensorCandidate(device: index, sensor: $0) }
       notes += refused
+      if sensors.isEmpty, refused.isEmpty {
+        let channels = device.channels.map(\.id).filter { $0 != "timestamp" && $0 != "mount" }
+        notes.append("\(device.title): no sensor of a kind that is read (\(channels.joined(separator: ", ")))")
+      }
     }
   }
 

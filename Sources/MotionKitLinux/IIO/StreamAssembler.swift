@@ -17,6 +17,8 @@ struct StreamAssembler: Sendable {
     var title: String
     var kinds: [SensorKind]
     var periods: [SensorKind: Int64] = [:]
+    /// By place in `kinds`.
+    var monitors: [RateMonitor] = []
     var isStarted = false
     var isLost = false
     var openedAt: Int64 = 0
@@ -43,7 +45,11 @@ struct StreamAssembler: Sendable {
   ///   - isRemote: Whether the devices' clocks are another machine's.
   ///   - watermark: Longest wait for other streams, seconds.
   init(plans: [CapturePlan], isRemote: Bool, watermark: Double) {
-    devices = plans.map { Device(title: $0.device.title, kinds: $0.sensors.map(\.kind)) }
+    devices = plans.map { plan in
+      var device = Device(title: plan.device.title, kinds: plan.sensors.map(\.kind))
+      device.monitors = plan.wantedRates.map { RateMonitor(rate: $0) }
+      return device
+    }
     mapper = ClockMapper(isRemote: isRemote)
     merger = StreamMerger(watermark: Int64(watermark * 1e9))
     held = isRemote ? ([], [], nil) : nil
@@ -178,7 +184,11 @@ struct StreamAssembler: Sendable {
         devices[index].isFresh = false
         devices[index].staleCount = 0
         mapper.begin(index, clock: clock)
-        for (kind, period) in periods { merger.setPeriod(period, kind) }
+        for (kind, period) in periods {
+          merger.setPeriod(period, kind)
+          guard let place = devices[index].kinds.firstIndex(of: kind), period > 0 else { continue }
+          devices[index].monitors[place].begin(rate: 1e9 / Double(period))
+        }
       case .lost(let reason):
         devices[index].isStarted = false
         devices[index].isLost = true
@@ -219,7 +229,32 @@ struct StreamAssembler: Sendable {
         }
         becomeFresh(index, arrival: arrival, events: &events)
       }
+      watch(index, sample, isPolled: isHostStamped, events: &events)
       merger.push(sample, arrival: arrival, events: &events)
+    }
+  }
+
+  /// Reports what is missing in a sensor's stream, and its true rate where that is not the one that was set.
+  private mutating func watch(
+    _ index: Int, _ sample: SensorSample, isPolled: Bool, events: inout [SourceEvent]
+  ) {
+    guard let place = devices[index].kinds.firstIndex(of: sample.kind),
+      let finding = devices[index].monitors[place].add(sample.time.nanoseconds)
+    else { return }
+    switch finding {
+    case .gap(let missing, let gaps, let longest):
+      // Polling is as even as the machine is idle; nothing is missing that was ever taken.
+      if isPolled { return }
+      events.append(
+        SourceEvent(
+          time: sample.time, name: "gap",
+          detail: "\(sample.kind): \(missing) missing in \(gaps) gap\(gaps == 1 ? "" : "s"),"
+            + " the longest \(longest / 1_000_000) ms"))
+    case .rate(let rate):
+      merger.setPeriod(Int64(1e9 / rate), sample.kind)
+      let rounded = (rate * 10).rounded() / 10
+      events.append(
+        SourceEvent(time: sample.time, name: "rate", detail: "\(sample.kind): delivers \(rounded) samples a second"))
     }
   }
 

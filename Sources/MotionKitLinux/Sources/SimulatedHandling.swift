@@ -68,6 +68,9 @@ struct BandLimited: Sendable {
     }
   }
 
+  /// More than the sum can ever be.
+  var bound: Double { terms.reduce(0) { $0 + $1.amplitude } }
+
   /// The sum at a time.
   func callAsFunction(_ time: Jet) -> Jet {
     var sum = Jet(0)
@@ -163,7 +166,7 @@ struct SwingTrajectory: SimulatedTrajectory {
 struct GestureTrajectory: SimulatedTrajectory {
   /// What the hand does.
   enum Kind: String, CaseIterable {
-    case wave, stir, tap, lift, twist, brush, swing
+    case wave, stir, tap, drum, lift, twist, brush, swing
   }
 
   private let kind: Kind
@@ -190,7 +193,8 @@ struct GestureTrajectory: SimulatedTrajectory {
       switch kind {
       case .wave: (1.5, 0.35, 30)
       case .stir: (1.2, 0.08, 5)
-      case .tap: (2, 0.008, 2)
+      case .tap: (2, 0.0005, 0.2)
+      case .drum: (2, 0.01, 3)
       case .lift: (0.5, 0.2, 10)
       case .twist: (1, 0.02, 50)
       case .brush: (4, 0.025, 6)
@@ -209,10 +213,11 @@ struct GestureTrajectory: SimulatedTrajectory {
         try settings.number("heading", "where the person looks, degrees counter-clockwise from north", default: 0)
           * radiansPerDegree))
     grip = JetQuaternion(try readAttitude(&settings))
-    // A wandering rhythm: its rate changes by `uneven` of the frequency within seconds.
+    // A wandering rhythm: its rate changes by `uneven` of the frequency, from one time to the next and over seconds.
     unevenness = BandLimited(
-      band: 0.05...0.3, order: 1, sigma: uneven * 2 * .pi * frequency, count: 5, random: &random)
-    strength = BandLimited(band: 0.05...0.3, order: 0, sigma: min(0.3, 2 * uneven), count: 5, random: &random)
+      band: 0.05...max(0.1, frequency / 2), order: 1, sigma: uneven * 2 * .pi * frequency, count: 6, random: &random)
+    strength = BandLimited(
+      band: 0.05...max(0.1, frequency / 2), order: 0, sigma: min(0.3, 2 * uneven), count: 6, random: &random)
   }
 
   func pose(at time: Jet) -> (attitude: JetQuaternion, position: JetVector) {
@@ -235,8 +240,16 @@ struct GestureTrajectory: SimulatedTrajectory {
       attitude = .aboutX(angle)
       place = JetVector(sine * size * amplitude, cosine * size * amplitude, Jet(0))
     case .tap:
-      attitude = .aboutY(((cosine - 1) * 9).exponential * size * turn)
-      place.z = ((cosine - 1) * 9).exponential * size * -amplitude
+      // A finger knocks on the device: 12 ms, whatever the rhythm.
+      let sigma = 2 * Double.pi * frequency * 0.012
+      let knock = ((cosine - 1) * (1 / (sigma * sigma))).exponential * size
+      attitude = .aboutY(knock * turn)
+      place.z = knock * -amplitude
+    case .drum:
+      // The hand beats time with the device: down quickly, up slowly.
+      let beat = ((cosine - 1) * 2).exponential * size
+      attitude = .aboutY(beat * turn)
+      place.z = beat * -amplitude
     case .lift:
       attitude = .aboutY(angle)
       place.z = sine * size * amplitude

@@ -15,6 +15,9 @@ enum Option: String, CaseIterable {
   case speed
   case to
   case verify
+  case host
+  case port
+  case once
   case quiet
   case verbose
   case noColor = "no-color"
@@ -49,7 +52,9 @@ enum Option: String, CaseIterable {
     case .duration, .interval: "TIME"
     case .speed: "N|max"
     case .to: "TARGET"
-    case .json, .verify, .quiet, .verbose, .noColor, .help, .version: nil
+    case .host: "ADDRESS"
+    case .port: "N"
+    case .json, .verify, .once, .quiet, .verbose, .noColor, .help, .version: nil
     }
   }
 
@@ -83,6 +88,9 @@ enum Option: String, CaseIterable {
     case .speed: ["how fast: 1 (default), 10, 0.5, … or max"]
     case .to: ["live (default), json, or a new directory to record into"]
     case .verify: ["compute everything anew and compare with the recording, bit for bit"]
+    case .host: ["the address to listen on (default: 127.0.0.1, which only this machine reaches; 0.0.0.0 for all)"]
+    case .port: ["the port to listen on (default: 30431, iiod's own; 0 for any that is free)"]
+    case .once: ["end at the end of the source, instead of beginning again"]
     case .quiet: ["errors only"]
     case .verbose: ["more detail"]
     case .noColor: ["no colour (NO_COLOR does the same)"]

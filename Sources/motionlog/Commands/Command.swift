@@ -87,6 +87,19 @@ struct Command: Sendable {
         ("motionlog info recordings/walk --json", "for programs"),
       ],
       run: InfoCommand.run),
+    Command(
+      name: "emulate", operands: "DIR|SCENE", summary: "a recording or a scene as live sensors for libiio programs",
+      text: [
+        "Serves the sensors of a recording, or of a simulated scene, by the protocol of iiod: iio_info, iio_readdev",
+        "and any other libiio program sees a board with live sensors. Prints its address, then plays until Ctrl-C.",
+      ],
+      options: [.source, .host, .port, .sensors, .rate, .speed, .once, .duration],
+      examples: [
+        ("motionlog emulate walk", "a board that is carried about; then, elsewhere:"),
+        ("iio_readdev -u ip:127.0.0.1 -s 100 accel_3d | xxd", "100 samples of its accelerometer"),
+        ("motionlog emulate recordings/walk --host 0.0.0.0", "a recording, for the whole network"),
+      ],
+      run: EmulateCommand.run),
   ]
 
   /// The command of a name.

@@ -72,9 +72,11 @@ private struct Bench {
     bench.start(.accelerometer, at: 35 * Self.second)
     bench.put(.accelerometer, times: [35 * Self.second + Self.ms], at: 35 * Self.second + Self.ms)
     bench.run(at: 35 * Self.second + Self.ms)
-    #expect(bench.batch.events.map(\.name) == ["lost", "found"])
+    #expect(bench.batch.events.map(\.name) == ["lost", "found", "gap"])
     #expect(bench.batch.events[0].detail.contains("no sample for 1.2 s"))
-    #expect(bench.batch.events.allSatisfy { $0.detail.contains("chip0") })
+    #expect(bench.batch.events.prefix(2).allSatisfy { $0.detail.contains("chip0") })
+    // 15 s at 100 Hz, the sample after them not counted.
+    #expect(bench.batch.events[2].detail.contains("accelerometer: 1499 missing in 1 gap"))
     // The gyroscope never waited for longer than the watermark.
     #expect(bench.batch.samples.count { $0.kind == .gyroscope } == 2000)
   }
@@ -108,16 +110,32 @@ private struct Bench {
     #expect(bench.batch.events[0].detail.contains("2 samples"))
   }
 
+  @Test("stamps that first make no sense and then do: the stream goes on from there")
+  func absurdStart() {
+    var bench = Bench([.accelerometer])
+    let start = 100_000 * Self.second
+    bench.start(.accelerometer, at: start)
+    bench.put(.accelerometer, times: [1, 2], at: start + Self.ms)
+    bench.run(at: start + Self.ms)
+    for tick: Int64 in 1...100 {
+      let now = start + tick * 10 * Self.ms + Self.ms
+      bench.put(.accelerometer, times: [now - Self.ms], at: now)
+      bench.run(at: now)
+    }
+    #expect(bench.batch.samples.count == 102, "\(bench.batch.events.prefix(5))")
+    #expect(bench.batch.events.map(\.name) == ["clock", "clock_step"])
+  }
+
   @Test("what did not fit while nobody read is counted and reported")
   func overrun() {
     var bench = Bench([.accelerometer])
     bench.start(.accelerometer, at: Self.second)
-    let chunk = 5000
+    let chunk = 100
     for round in 0..<(CaptureMailbox.capacity / chunk + 3) {
       let now = 2 * Self.second + Int64(round) * Self.second
-      bench.put(.accelerometer, times: (0..<chunk).map { now - Self.second + Int64($0) * 200_000 }, at: now)
+      bench.put(.accelerometer, times: (0..<chunk).map { now - Self.second + Int64($0) * 10 * Self.ms }, at: now)
     }
-    bench.run(at: 100 * Self.second)
+    bench.run(at: 2000 * Self.second)
     #expect(bench.batch.samples.count == CaptureMailbox.capacity)
     #expect(bench.batch.events.map(\.name) == ["overrun"])
     #expect(bench.batch.events[0].detail.contains("\(3 * chunk) samples"))
@@ -142,13 +160,13 @@ private struct Bench {
     bench.start(.accelerometer, at: 1000 * Self.second)
     // The board's clock is 7 s old; the first batches took longer than the later ones.
     for (tick, latency) in [80, 40, 3, 5, 4].enumerated() {
-      let taken = Int64(tick) * 60 * Self.ms
+      let taken = Int64(tick) * 10 * Self.ms
       let now = 1000 * Self.second + taken + Int64(latency) * Self.ms
       bench.put(.accelerometer, times: [7 * Self.second + taken], at: now)
       bench.run(at: now)
       #expect(bench.batch.samples.isEmpty)
     }
-    bench.run(at: 1000 * Self.second + 340 * Self.ms)
+    bench.run(at: 1000 * Self.second + 440 * Self.ms)
     #expect(bench.batch.samples.count == 5)
     #expect(bench.batch.samples.first?.time.nanoseconds == 1000 * Self.second + 3 * Self.ms)
     #expect(bench.batch.events.map(\.name) == ["clock"])
