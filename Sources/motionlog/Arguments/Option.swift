@@ -88,7 +88,11 @@ enum Option: String, CaseIterable {
     case .speed: ["how fast: 1 (default), 10, 0.5, … or max"]
     case .to: ["live (default), json, or a new directory to record into"]
     case .verify: ["compute everything anew and compare with the recording, bit for bit"]
-    case .host: ["the address to listen on (default: 127.0.0.1, which only this machine reaches; 0.0.0.0 for all)"]
+    case .host:
+      [
+        "the address to listen on; 0.0.0.0 for all of this machine's",
+        "(default: 127.0.0.1, which only this machine reaches)",
+      ]
     case .port: ["the port to listen on (default: 30431, iiod's own; 0 for any that is free)"]
     case .once: ["end at the end of the source, instead of beginning again"]
     case .quiet: ["errors only"]
