@@ -123,7 +123,11 @@ enum Option: String, CaseIterable {
     case .output: ["the new file to write (default: standard output)"]
     case .format: ["a table (default), or one JSON object a line"]
     case .method: ["between samples: linear (default; attitudes turn the short way), nearest or hold"]
-    case .host: ["the address to listen on (default: 127.0.0.1, which only this machine reaches; 0.0.0.0 for all)"]
+    case .host:
+      [
+        "the address to listen on; 0.0.0.0 for all of this machine's",
+        "(default: 127.0.0.1, which only this machine reaches)",
+      ]
     case .port: ["the port to listen on (default: 30431, iiod's own; 0 for any that is free)"]
     case .once: ["end at the end of the source, instead of beginning again"]
     case .quiet: ["errors only"]
