@@ -25,7 +25,7 @@ public struct Quaternion: Hashable, Sendable {
   @inlinable public static var identity: Quaternion { Quaternion(w: 1, x: 0, y: 0, z: 0) }
 
   /// The Hamilton product: rotates by `b` first, then by `a`.
-  @inlinable
+  @inlinable @inline(__always)
   public static func * (a: Quaternion, b: Quaternion) -> Quaternion {
     Quaternion(
       w: a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,

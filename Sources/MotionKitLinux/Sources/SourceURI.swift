@@ -73,8 +73,8 @@ public func openSource(_ uri: String, pacing: Pacing = .speed(1)) throws(MotionK
   case .iio(let uri):
     return try IIOSource(uri: uri)
   case .recording(let directory):
-    throw .unsupported(what: directory, hint: "")
-  case .simulation(let scene, _):
-    throw .unsupported(what: scene, hint: "")
+    return try RecordingSource(directory: directory, pacing: pacing)
+  case .simulation:
+    return try SimulationSource(uri: uri, pacing: pacing)
   }
 }

@@ -1,0 +1,21 @@
+// swift-tools-version: 6.0
+// The programs that Benchmarks/score, Benchmarks/speed and Benchmarks/simulate run. A package of its own: not part of the product.
+import PackageDescription
+
+let package = Package(
+  name: "Benchmarks",
+  dependencies: [.package(name: "MotionKitLinux", path: "..")],
+  targets: [
+    .executableTarget(
+      name: "score-pipeline", dependencies: [.product(name: "SensorFusion", package: "MotionKitLinux")]),
+    .executableTarget(
+      name: "time-filter", dependencies: [.product(name: "SensorFusion", package: "MotionKitLinux")]),
+    .executableTarget(
+      name: "simulate-sets",
+      dependencies: [
+        .product(name: "MotionKitLinux", package: "MotionKitLinux"),
+        .product(name: "SensorFusion", package: "MotionKitLinux"),
+      ]),
+  ],
+  swiftLanguageModes: [.v6]
+)
