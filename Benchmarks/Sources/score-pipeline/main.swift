@@ -4,13 +4,22 @@
 //
 // in:  t_s,ax,ay,az,gx,gy,gz,mx,my,mz,p_pa   (m/s², rad/s, µT, Pa; an empty cell: no new sample of that sensor)
 // out: attitude, attitude6   t_s,qw,qx,qy,qz  device to east-north-up (attitude6: without the magnetometer)
-//      steps                 t_s,steps        one row a released step and one at the end
+//      steps                 t_s,steps        one row a released step, at its own time, and one at the end
+//                                             (steps-accelerometer: without the gyroscope; -strict: fewer false steps)
 //      altitude              t_s,alt_m
 import Glibc
 import SensorFusion
 
 enum Mode: String {
   case attitude, attitude6, steps, altitude
+  case stepsAccelerometer = "steps-accelerometer"
+  case stepsStrict = "steps-strict"
+  case stepsAccelerometerStrict = "steps-accelerometer-strict"
+
+  var countsSteps: Bool {
+    self == .steps || self == .stepsAccelerometer || self == .stepsStrict || self == .stepsAccelerometerStrict
+  }
+  var usesGyroscope: Bool { self != .stepsAccelerometer && self != .stepsAccelerometerStrict }
 }
 
 /// Numbers of one row; NaN for an empty cell.
@@ -43,10 +52,12 @@ struct Runner {
     self.file = file
     var configuration = MotionPipeline.Configuration()
     if mode == .attitude { configuration.filter.referenceFrame = .magneticNorth }
+    configuration.filter.hasGyroscope = mode.usesGyroscope
+    configuration.stepCounter.isStrict = mode == .stepsStrict || mode == .stepsAccelerometerStrict
     pipeline = MotionPipeline(configuration: configuration)
     switch mode {
     case .attitude, .attitude6: output = "t_s,qw,qx,qy,qz\n"
-    case .steps: output = "t_s,steps\n"
+    case .steps, .stepsAccelerometer, .stepsStrict, .stepsAccelerometerStrict: output = "t_s,steps\n"
     case .altitude: output = "t_s,alt_m\n"
     }
   }
@@ -56,8 +67,8 @@ struct Runner {
     guard row[0].isFinite else { return }
     time = Timestamp(seconds: row[0])
     add(row, .accelerometer, from: 1)
-    add(row, .gyroscope, from: 4)
-    if mode != .attitude6 { add(row, .magnetometer, from: 7) }
+    if mode.usesGyroscope { add(row, .gyroscope, from: 4) }
+    if mode != .attitude6, !mode.countsSteps { add(row, .magnetometer, from: 7) }
     if !row[10].isNaN {
       write(pipeline.process(SensorSample(time: time, pressureKilopascals: Float(row[10] / 1000))))
     }
@@ -76,7 +87,7 @@ struct Runner {
       guard outputs.contains(.motion) else { return }
       let q = eastNorthUp * pipeline.motion.attitude
       output += "\(pipeline.motion.time.seconds),\(q.w),\(q.x),\(q.y),\(q.z)\n"
-    case .steps:
+    case .steps, .stepsAccelerometer, .stepsStrict, .stepsAccelerometerStrict:
       guard outputs.contains(.steps) else { return }
       for step in pipeline.newSteps { output += "\(step.time.seconds),\(step.number)\n" }
     case .altitude:
@@ -92,7 +103,7 @@ struct Runner {
   }
 
   mutating func finish() {
-    if mode == .steps { output += "\(time.seconds),\(pipeline.stepCount)\n" }
+    if mode.countsSteps { output += "\(time.seconds),\(pipeline.stepCount)\n" }
     flush()
     fflush(file)
   }
