@@ -41,7 +41,9 @@ let package = Package(
     // A process for tests to kill.
     .executableTarget(
       name: "HistoryWriter", dependencies: ["MotionKitLinux", "SensorFusion"], path: "Tests/Helpers/HistoryWriter"),
-    .testTarget(name: "MotionKitLinuxTests", dependencies: ["MotionKitLinux", "SensorFusion", "HistoryWriter"]),
+    .testTarget(
+      name: "MotionKitLinuxTests",
+      dependencies: ["MotionKitLinux", "SensorFusion", "CAllocationCounter", "HistoryWriter"]),
     .testTarget(
       name: "CoreMotionTests", dependencies: ["CoreMotion", "MotionKitLinux", "MotionTestSupport", "PhoneCode"]),
     // Files as people write them for an iPhone, in Swift 5 mode: that they compile is the test.
