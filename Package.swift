@@ -38,8 +38,12 @@ let package = Package(
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
     .testTarget(
       name: "SensorFusionTests", dependencies: ["SensorFusion", "CAllocationCounter"], exclude: ["Cases"]),
+    // A process for tests to kill.
+    .executableTarget(
+      name: "HistoryWriter", dependencies: ["MotionKitLinux", "SensorFusion"], path: "Tests/Helpers/HistoryWriter"),
     .testTarget(
-      name: "MotionKitLinuxTests", dependencies: ["MotionKitLinux", "SensorFusion", "CAllocationCounter"]),
+      name: "MotionKitLinuxTests",
+      dependencies: ["MotionKitLinux", "SensorFusion", "CAllocationCounter", "HistoryWriter"]),
     .testTarget(
       name: "CoreMotionTests", dependencies: ["CoreMotion", "MotionKitLinux", "MotionTestSupport", "PhoneCode"]),
     // Files as people write them for an iPhone, in Swift 5 mode: that they compile is the test.

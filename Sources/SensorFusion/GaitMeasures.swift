@@ -34,7 +34,7 @@ struct GaitMeasures: Sendable {
 
   /// Measures the history. Needs at least `GaitMeasures.leastSamples` in it and a spectrum that was evaluated.
   init(history: GaitHistory, spectrum: SlidingSpectrum, prior: [Double], rotationSamples: Int, tuning: StepTuning) {
-    let gateSamples = 150  // 3 s
+    let gateSamples = Self.gateSamples
     hasRotation = rotationSamples >= min(history.count, SlidingSpectrum.window)
     isGravityFree = history.mean(.norm, last: 50) < tuning.gravityFreeBelow
 
@@ -100,6 +100,8 @@ struct GaitMeasures: Sendable {
   /// Grid indices of the slowest and the fastest step (0.8 and 3.5 Hz).
   static let lowestStep = 16
   static let highestStep = 70
+  /// Samples that the gates look at (3 s).
+  static let gateSamples = 150
   /// Samples needed for a first answer (1.5 s).
   static let leastSamples = 75
 

@@ -217,19 +217,19 @@ public struct StepCounter: Sendable {
     let isGood = isWalking ? passes(tuning.stay, measures) : isStrong || isWeak
     goodHops = (isWalking ? isGood : isStrong) ? goodHops + 1 : 0
     weakHops = (isWalking ? isGood : isWeak) ? weakHops + 1 : 0
-    let agrees = abs(measures.frequency - 2 * measures.pendulum.frequency) < tuning.swingAgreement * measures.frequency
-    if swings,
-      !(agrees && measures.subHarmonic < tuning.swingSub && passesBut(isWalking ? tuning.stay : tuning.start, measures))
-    {
+    var frequency = measures.frequency
+    if swings, !readsBounce(measures) {
       badHops = 0
+      // Every swing, to or fro, is a step: |rotation rate| peaks once in each.
       var swing = measures
       swing.frequency = 2 * measures.pendulum.frequency
-      swing.amplitude = (2 * history.variance(.bandRateNorm, last: 150)).squareRoot()
+      swing.amplitude = (2 * history.variance(.bandRateNorm, last: GaitMeasures.gateSamples)).squareRoot()
       swing.showsStride = true
+      let mean = history.mean(.rateNorm, last: SlidingSpectrum.window)
       peaks.find(
-        in: history, .rateNorm, mean: history.mean(.rateNorm, last: SlidingSpectrum.window), gait: swing,
-        share: tuning.peakShare, least: tuning.swingFloor)
+        in: history, .rateNorm, mean: mean, gait: swing, share: tuning.peakShare, least: tuning.swingFloor)
       release(swing)
+      frequency = swing.frequency
     } else if isGood || swings {
       badHops = 0
       peaks.find(
@@ -245,8 +245,8 @@ public struct StepCounter: Sendable {
       newEvents.append(PedometerEvent(time: Timestamp(nanoseconds: lastRelease), kind: .pause))
     }
     gait = GaitState(
-      time: Timestamp(nanoseconds: now), stepFrequency: measures.frequency, amplitude: measures.amplitude,
-      bounce: measures.bounce, periodicity: measures.periodicity, isGait: isGood, isPaused: isPaused,
+      time: Timestamp(nanoseconds: now), stepFrequency: frequency, amplitude: measures.amplitude,
+      bounce: measures.bounce, periodicity: measures.periodicity, isGait: isGood || swings, isPaused: isPaused,
       lastStep: Timestamp(nanoseconds: lastRelease), motionLevel: motionLevel)
   }
 
@@ -260,32 +260,38 @@ public struct StepCounter: Sendable {
       + history.variance(.forceZ, last: 100)).squareRoot()
   }
 
-  /// Whether a hop passes a gate.
+  /// Whether a hop passes a gate as a walk.
   private func passes(_ gate: StepTuning.Gate, _ m: GaitMeasures) -> Bool {
-    passesBut(gate, m) && (m.sway >= tuning.leastSway || m.strideRate >= tuning.strideRoll)
+    passesBounce(gate, m)
+      && (m.sway >= tuning.leastSway || m.strideRate >= tuning.strideRoll || m.directness < tuning.oneAxis)
       && (!m.hasRotation || m.horizontal >= tuning.leastHorizontal)
       && (m.subHarmonic <= tuning.subHarmonic || isArmSwing(m))
   }
 
   /// The same without a look at the stride.
-  private func passesBut(_ gate: StepTuning.Gate, _ m: GaitMeasures) -> Bool {
+  private func passesBounce(_ gate: StepTuning.Gate, _ m: GaitMeasures) -> Bool {
     let isRun = m.frequency >= tuning.runFrequency && m.amplitude >= tuning.runAmplitude
     return m.periodicity >= gate.periodicity
       && m.directness <= (isRun ? max(tuning.runDirectness, gate.directness) : gate.directness)
       && m.cosWander >= gate.cosWander && m.bounce <= gate.bounce && m.amplitude >= gate.amplitude
   }
 
+  /// Whether the steps of a swinging limb show well in the bounce too; it gives their times more evenly.
+  private func readsBounce(_ m: GaitMeasures) -> Bool {
+    abs(m.frequency - 2 * m.pendulum.frequency) < tuning.swingAgreement * m.frequency
+      && m.subHarmonic < tuning.swingSubHarmonic && passesBounce(isWalking ? tuning.stay : tuning.start, m)
+  }
+
   /// Whether a limb swings the device.
   private func passesSwing(_ gate: StepTuning.SwingGate, _ m: GaitMeasures) -> Bool {
     let p = m.pendulum
-    return tuning.allowsArmSwing && m.hasRotation && gate.lever.contains(p.lever) && p.coherence >= gate.coherence
+    return m.hasRotation && gate.lever.contains(p.lever) && p.coherence >= gate.coherence
       && p.rate >= gate.rate
       && p.dominance >= gate.dominance && p.periodicity >= gate.periodicity
   }
 
   /// Whether a large sub-harmonic is an arm that swings.
   private func isArmSwing(_ m: GaitMeasures) -> Bool {
-    guard tuning.allowsArmSwing else { return false }
     if m.hasRotation { return isWalking && swingMemory > 0 }
     return m.amplitude >= tuning.armAmplitude && tuning.armSubHarmonic.contains(m.subHarmonic)
       && m.sway >= tuning.armSway

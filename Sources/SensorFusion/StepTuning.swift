@@ -1,6 +1,6 @@
 /// The step counter's limits, each with its unit and its reason. docs/STEPS-ALTITUDE.md has the evidence.
 struct StepTuning: Hashable, Sendable {
-  /// What one hop must show to count as gait.
+  /// What the bounce of one hop must show to count as gait.
   struct Gate: Hashable, Sendable {
     /// Least periodicity of |a| over one or two steps, 0 to 1.
     var periodicity: Double
@@ -14,29 +14,9 @@ struct StepTuning: Hashable, Sendable {
     var amplitude: Double
   }
 
-  /// Strong gait: starts a bout after `startHops`.
-  var start = Gate(
-    periodicity: 0.50, directness: 2.0, cosWander: Self.cos20, bounce: 0.045, amplitude: 0.60)
-  var startHops = 4
-  var startPeaks = 5
-  /// Weak but steady gait: starts a bout after `weakHops` with even intervals.
-  var weak = Gate(periodicity: 0.35, directness: 2.6, cosWander: Self.cos20, bounce: 0.045, amplitude: 0.20)
-  var weakHops = 8
-  var weakPeaks = 6
-  var weakIntervalSpread = 0.15
-  /// A weak walker still moves across gravity at the stride (sway over bounce); a bus does not.
-  var weakSway = 0.6
-  var weakSwayBelow = 0.60
-  /// Gait that goes on.
-  var stay = Gate(periodicity: 0.30, directness: 3.0, cosWander: Self.cos30, bounce: 0.060, amplitude: 0.15)
-  /// Bad hops that end a bout, before and after it is `longBout` steps long.
-  var badHops = 4
-  var badHopsLong = 6
-  var longBout = 20
-
-  /// What the swing of a limb must show.
+  /// What the swing of a limb must show (`Pendulum`).
   struct SwingGate: Hashable, Sendable {
-    /// Lever from the joint to the device, m.
+    /// Lever from the joint to the device, m: a limb's length, hanging down.
     var lever: ClosedRange<Double>
     /// How well that lever explains the horizontal acceleration.
     var coherence: Double
@@ -47,18 +27,54 @@ struct StepTuning: Hashable, Sendable {
     /// Least periodicity of |rotation rate|.
     var periodicity: Double
   }
-  var swingStart = SwingGate(lever: 0.2...0.9, coherence: 0.55, rate: 0.7, dominance: 1.8, periodicity: 0.45)
-  var swingStay = SwingGate(lever: 0.15...1.0, coherence: 0.45, rate: 0.5, dominance: 1.3, periodicity: 0.3)
-  var swingHops = 4
-  var swingFloor = 0.1
-  var strideRoll = 0.15
-  var leastSway = 0.12
-  var leastHorizontal = 1.08
-  var swingMemory = 20
-  var swingAgreement = 0.12
-  var swingSub = 1.5
 
-  /// Running with the device in the hand: the arm turns gravity about.
+  // Strong gait starts a bout after this many good hops (0.24 s each) with this many steps.
+  var start = Gate(periodicity: 0.55, directness: 1.9, cosWander: Self.cos20, bounce: 0.040, amplitude: 0.60)
+  var startHops = 4
+  var startPeaks = 5
+
+  // Weak but steady gait starts one after longer, if its intervals are even (coefficient of variation).
+  var weak = Gate(periodicity: 0.35, directness: 2.4, cosWander: Self.cos20, bounce: 0.045, amplitude: 0.25)
+  var weakHops = 8
+  var weakPeaks = 6
+  var weakIntervalSpread = 0.12
+  /// Below this amplitude, m/s², a walker must sway this much (over the bounce); the body of a bus does not.
+  var weakSwayBelow = 0.60
+  var weakSway = 0.5
+
+  // Gait that goes on; and the bad hops that end it, before and after the bout is `longBout` steps long.
+  var stay = Gate(periodicity: 0.35, directness: 2.8, cosWander: Self.cos30, bounce: 0.060, amplitude: 0.25)
+  var badHops = 3
+  var badHopsLong = 6
+  var longBout = 20
+
+  /// Least sway at the stride over the bounce: a walker's is 0.22 and more, a hand's that bounces or stirs 0.1.
+  var leastSway = 0.12
+  /// Rotation at the stride that does as well, rad/s: a hand-held phone of a walker rolls with 0.2 and more.
+  var strideRoll = 0.15
+  /// Below this directness the source has no transverse axis worth the name, and sway is not asked for.
+  var oneAxis = 1.03
+  /// Least earth-frame motion over its vertical part: walkers 1.1 and more, taps and vertical shaking 1.03.
+  var leastHorizontal = 1.08
+
+  // A limb that swings the device, with a gyroscope.
+  var swingStart = SwingGate(lever: 0.15...0.9, coherence: 0.50, rate: 0.7, dominance: 1.8, periodicity: 0.45)
+  var swingStay = SwingGate(lever: 0.15...1.0, coherence: 0.45, rate: 0.5, dominance: 1.6, periodicity: 0.40)
+  var swingHops = 4
+  /// Hops for which a limb that swung excuses a large sub-harmonic (5 s: a turn).
+  var swingMemory = 20
+  /// The bounce is read rather than the swing while their frequencies agree this well and the stride is smaller.
+  var swingAgreement = 0.12
+  var swingSubHarmonic = 1.0
+  /// Least height of a peak of |rotation rate|, rad/s.
+  var swingFloor = 0.1
+
+  // Arm swing from the accelerometer alone excuses a sub-harmonic: amplitude, m/s², its range, and sway.
+  var armAmplitude = 0.7
+  var armSubHarmonic = 0.4...3.5
+  var armSway = 1.0
+
+  // Running with the device in the hand: the arm turns gravity about. Hz and m/s².
   var runDirectness = 4.5
   var runFrequency = 2.3
   var runAmplitude = 2.0
@@ -66,34 +82,23 @@ struct StepTuning: Hashable, Sendable {
   /// Below this mean |a| the input has gravity taken off already, m/s².
   var gravityFreeBelow = 6.5
 
-  /// Centre (Hz) and width (octaves) of the cadence prior.
+  // The cadence prior: centre, Hz, and width, octaves; and the weight of harmonics and of sway in the step frequency.
   var priorCentre = 1.75
   var priorWidth = 0.45
   var harmonicVote = 0.2
-  var transverseVote = 0.1
+  var transverseVote = 0.05
 
   /// Largest sub-harmonic of a walker: amplitude of |a| at the stride over that at the step.
-  var subHarmonic = 1.0
+  var subHarmonic = 0.85
   /// Half width of "near the stride frequency", Hz.
   var nearWidth = 0.13
-  /// Arm swing with a gyroscope: amplitude of the rotation at the stride, rad/s, and share of horizontal motion.
-  var armRate = 1.0...6.0
-  var armHorizontal = 1.5
-  /// Arm length for the centripetal part of |a|, m.
-  var armLength = 0.7
-  /// Arm swing from the accelerometer alone.
-  var armAmplitude = 0.7
-  var armSubHarmonic = 0.4...3.5
-  var armSway = 0.8
-  /// Whether arm swing excuses a large sub-harmonic.
-  var allowsArmSwing = true
-
   /// Sub-harmonic share from which the kernel spans two steps either side.
   var longKernelShare = 0.85
-  /// Least height of a step's peak: share of the amplitude, and m/s².
+
+  // Least height of a step's peak: share of the amplitude, and m/s².
   var peakShare = 0.25
   var peakFloor = 0.15
-  /// Largest gap between steps of one run in steps, to start and to go on.
+  // Largest gap between steps of one run, in steps, to start and to go on.
   var gapToStart = 1.7
   var gapToStay = 2.4
 
@@ -102,11 +107,13 @@ struct StepTuning: Hashable, Sendable {
 
   /// The default sensitivity.
   static let standard = StepTuning()
-  /// Fewer false steps on hand motion, at the price of real ones.
+  /// Fewer false steps on hand motion, at the price of late starts, weak walkers and, without a gyroscope, arm swing.
   static let strict: StepTuning = {
     var tuning = StepTuning()
-    tuning.allowsArmSwing = false
     tuning.startHops = 6
+    tuning.weakHops = 12
+    tuning.subHarmonic = 0.7
+    tuning.armAmplitude = 1.5
     return tuning
   }()
 }

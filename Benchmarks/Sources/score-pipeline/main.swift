@@ -5,7 +5,8 @@
 // in:  t_s,ax,ay,az,gx,gy,gz,mx,my,mz,p_pa   (m/s², rad/s, µT, Pa; an empty cell: no new sample of that sensor)
 // out: attitude, attitude6   t_s,qw,qx,qy,qz  device to east-north-up (attitude6: without the magnetometer;
 //                                             -smooth: by the smoother for recordings)
-//      steps                 t_s,steps        one row a released step and one at the end
+//      steps                 t_s,steps        one row a released step, at its own time, and one at the end
+//                                             (steps-accelerometer: without the gyroscope; -strict: fewer false steps)
 //      altitude              t_s,alt_m
 import Glibc
 import SensorFusion
@@ -14,6 +15,14 @@ enum Mode: String {
   case attitude, attitude6, steps, altitude
   case attitudeSmooth = "attitude-smooth"
   case attitude6Smooth = "attitude6-smooth"
+  case stepsAccelerometer = "steps-accelerometer"
+  case stepsStrict = "steps-strict"
+  case stepsAccelerometerStrict = "steps-accelerometer-strict"
+
+  var countsSteps: Bool {
+    self == .steps || self == .stepsAccelerometer || self == .stepsStrict || self == .stepsAccelerometerStrict
+  }
+  var usesGyroscope: Bool { self != .stepsAccelerometer && self != .stepsAccelerometerStrict }
 }
 
 /// Numbers of one row; NaN for an empty cell.
@@ -48,10 +57,12 @@ struct Runner {
     self.file = file
     var configuration = MotionPipeline.Configuration()
     if mode == .attitude || mode == .attitudeSmooth { configuration.filter.referenceFrame = .magneticNorth }
+    configuration.filter.hasGyroscope = mode.usesGyroscope
+    configuration.stepCounter.isStrict = mode == .stepsStrict || mode == .stepsAccelerometerStrict
     pipeline = MotionPipeline(configuration: configuration)
     switch mode {
     case .attitude, .attitude6, .attitudeSmooth, .attitude6Smooth: output = "t_s,qw,qx,qy,qz\n"
-    case .steps: output = "t_s,steps\n"
+    case .steps, .stepsAccelerometer, .stepsStrict, .stepsAccelerometerStrict: output = "t_s,steps\n"
     case .altitude: output = "t_s,alt_m\n"
     }
   }
@@ -61,8 +72,8 @@ struct Runner {
     guard row[0].isFinite else { return }
     time = Timestamp(seconds: row[0])
     add(row, .accelerometer, from: 1)
-    add(row, .gyroscope, from: 4)
-    if mode != .attitude6, mode != .attitude6Smooth { add(row, .magnetometer, from: 7) }
+    if mode.usesGyroscope { add(row, .gyroscope, from: 4) }
+    if mode != .attitude6, mode != .attitude6Smooth, !mode.countsSteps { add(row, .magnetometer, from: 7) }
     if !row[10].isNaN {
       write(pipeline.process(SensorSample(time: time, pressureKilopascals: Float(row[10] / 1000))))
     }
@@ -84,7 +95,7 @@ struct Runner {
     case .attitude, .attitude6:
       guard outputs.contains(.motion) else { return }
       write(pipeline.motion)
-    case .steps:
+    case .steps, .stepsAccelerometer, .stepsStrict, .stepsAccelerometerStrict:
       guard outputs.contains(.steps) else { return }
       for step in pipeline.newSteps { output += "\(step.time.seconds),\(step.number)\n" }
     case .attitudeSmooth, .attitude6Smooth: return
@@ -110,7 +121,7 @@ struct Runner {
       let smoother = MotionSmoother(configuration: pipeline.configuration.filter)
       for state in smoother.smooth(samples) { write(state) }
     }
-    if mode == .steps { output += "\(time.seconds),\(pipeline.stepCount)\n" }
+    if mode.countsSteps { output += "\(time.seconds),\(pipeline.stepCount)\n" }
     flush()
     fflush(file)
   }

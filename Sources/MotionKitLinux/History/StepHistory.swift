@@ -242,3 +242,14 @@ public final class StepHistory: MotionHistory, Sendable {
     }
   }
 }
+
+extension StepHistory {
+  /// What SQLite says about the soundness of the file: `ok`, or the first faults.
+  public func checkIntegrity() throws(MotionKitError) -> String {
+    try database.withLock { (database) throws(MotionKitError) -> String in
+      var lines: [String] = []
+      try database.run("PRAGMA integrity_check(10)", []) { lines.append($0.text(0)) }
+      return lines.joined(separator: "\n")
+    }
+  }
+}
