@@ -1,5 +1,5 @@
 // swift-tools-version: 6.0
-// The programs that Benchmarks/score, Benchmarks/speed and Benchmarks/simulate run. A package of its own: not part of the product.
+// The programs that Benchmarks/score, speed and simulate run. A package of its own: not part of the product.
 import PackageDescription
 
 let package = Package(
