@@ -30,8 +30,8 @@ enum Lab {
     return reports
   }
 
-  /// Fires a sysfs trigger beside us, through a connection of its own to iiod; `pclose` waits for the end.
-  static func fire(trigger: String, count: Int, pause: Double) -> UnsafeMutablePointer<FILE>? {
+  /// Fires a sysfs trigger beside us, through a connection of its own to iiod.
+  static func fire(trigger: String, count: Int, pause: Double) -> Firing {
     let parts = uri.split(separator: ":")
     let port = parts.count > 2 ? String(parts[2]) : "30431"
     let script = """
@@ -40,7 +40,15 @@ enum Lab {
         printf 'WRITE \(trigger) trigger_now 2\\r\\n1\\n' >&3; read -r answer <&3; sleep \(pause)
       done
       """
-    return popen("bash -c '\(script.split(separator: "'").joined(separator: "\""))' 2>/dev/null", "r")
+    return Firing(pipe: popen("bash -c '\(script.split(separator: "'").joined(separator: "\""))' 2>/dev/null", "r"))
+  }
+
+  /// Firings on their way.
+  struct Firing: @unchecked Sendable {
+    fileprivate let pipe: UnsafeMutablePointer<FILE>?
+
+    /// Waits for the last.
+    func wait() { if let pipe { pclose(pipe) } }
   }
 
   /// Runs a program to its end; what it wrote to its standard output.

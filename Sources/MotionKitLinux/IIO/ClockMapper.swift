@@ -189,7 +189,8 @@ struct ClockMapper: Sendable {
       let lag = estimate &- offset
       guard lag >= -Self.stepTolerance, lag <= Self.oldestSample else { continue }
       if name == declared { return (name, offset) }
-      if let known = best, lag >= estimate &- known.offset { continue }
+      // Where two agree to a second (TAI is UTC until somebody sets it), the first of them.
+      if let known = best, lag >= estimate &- known.offset &- 1_000_000_000 { continue }
       best = (name, offset)
     }
     return best

@@ -57,7 +57,7 @@ extension IIODevice {
   }
 
   /// Path below /sys/devices and driver of a local device.
-  private static func sysfs(_ id: String) -> (path: String, driver: String) {
+  static func sysfs(_ id: String) -> (path: String, driver: String) {
     guard let resolved = realpath("/sys/bus/iio/devices/\(id)", nil) else { return ("", "") }
     defer { free(resolved) }
     let path = String(cString: resolved)

@@ -160,7 +160,7 @@ final class DeviceCapture: Sendable {
     let devices = context.devices.filter { !$0.isTrigger && $0.id.hasPrefix("iio:device") }
     let wanted = plan.device
     if !wanted.path.isEmpty {
-      return devices.first { $0.model(isLocal: true).path == wanted.path && $0.name == wanted.name }
+      return devices.first { IIODevice.sysfs($0.id).path == wanted.path && $0.name == wanted.name }
     }
     if !wanted.label.isEmpty { return devices.first { $0.label == wanted.label } }
     if let same = devices.first(where: { $0.id == wanted.id && ($0.name == wanted.name || wanted.name == $0.id) }) {
@@ -378,6 +378,7 @@ final class DeviceCapture: Sendable {
       if code != 0 {
         throw MotionKitError.iio(.setTrigger, device: plan.device.title, detail: "to '\(name)'", errno: code)
       }
+      changes.noteTrigger(device, before: current?.name)
     }
     guard !isOwn, trigger.attributeNames.contains("sampling_frequency") else { return nil }
     let before = trigger.read("sampling_frequency").text.flatMap { Double(iioText: $0) } ?? 0
@@ -524,6 +525,13 @@ func plainNumber(_ value: Double) -> String {
 /// Attributes that were changed, to be put back.
 struct AttributeChanges {
   private var list: [(device: String, channel: String?, attribute: String, before: String)] = []
+  private var triggers: [(device: String, before: String?)] = []
+
+  /// Remembers the trigger that a device had at first; nil for none.
+  mutating func noteTrigger(_ device: IIODevice, before: String?) {
+    let id = device.id
+    if !triggers.contains(where: { $0.device == id }) { triggers.append((id, before)) }
+  }
 
   /// Writes an attribute and remembers what it was at first. 0 or the errno.
   mutating func write(
@@ -540,7 +548,7 @@ struct AttributeChanges {
 
   /// Puts everything back, the last change first.
   mutating func restore(_ context: IIOContext) {
-    guard !list.isEmpty else { return }
+    guard !list.isEmpty || !triggers.isEmpty else { return }
     let devices = Dictionary(context.devices.map { ($0.id, $0) }) { first, _ in first }
     for change in list.reversed() {
       guard let device = devices[change.device] else { continue }
@@ -550,7 +558,11 @@ struct AttributeChanges {
         _ = device.write(change.attribute, change.before)
       }
     }
+    for change in triggers {
+      _ = devices[change.device]?.setTrigger(devices.values.first { $0.isTrigger && $0.name == change.before })
+    }
     list.removeAll()
+    triggers.removeAll()
   }
 }
 

@@ -29,6 +29,7 @@ public final class IIOSource: SensorSource {
 
   private let uri: String
   private let inventory: IIOInventory
+  private let timers: TimerTriggers
   /// For `stop`: what runs.
   private let running: Monitor<Running?>
   /// For `read`: what is still to be delivered, also after `stop`.
@@ -38,6 +39,8 @@ public final class IIOSource: SensorSource {
   private struct Running: Sendable {
     var captures: [DeviceCapture]
     var mailbox: Monitor<CaptureMailbox>
+    /// Triggers that were made for it.
+    var triggers: [String]
   }
   private struct Consumer: Sendable {
     var running: Running
@@ -49,13 +52,17 @@ public final class IIOSource: SensorSource {
   /// - Parameter uri: `local:`, `ip:HOST[:PORT]` or `usb:[BUS.DEVICE.INTERFACE]`, as libiio takes it.
   /// - Throws: `notFound` within 5 seconds for a host that does not answer or a machine without IIO devices,
   ///   `invalidSource` for a URI that libiio cannot read, `notPermitted` and `device` as the system answers.
-  public init(uri: String) throws(MotionKitError) {
+  public convenience init(uri: String) throws(MotionKitError) {
+    try self.init(uri: uri, timers: TimerTriggers())
+  }
+
+  init(uri: String, timers: TimerTriggers) throws(MotionKitError) {
     ignoreBrokenPipes()
     self.uri = uri
+    self.timers = timers
+    if uri.hasPrefix("local") { timers.removeLeftovers() }
     try probeNetwork(uri: uri, seconds: DeviceCapture.connectTime)
-    let inventory = try LibIIOMessages.silenced { () throws(MotionKitError) -> IIOInventory in
-      try IIOContext(uri: uri).inventory(isLocal: uri.hasPrefix("local"))
-    }
+    let inventory = try Self.takeInventory(uri)
     self.inventory = inventory
     var notes = inventory.notes
     if inventory.candidates.isEmpty { notes.append("no motion sensor among \(inventory.devices.count) IIO devices") }
@@ -74,7 +81,9 @@ public final class IIOSource: SensorSource {
   /// is noted, reported as `lost` and tried again.
   public func start(_ request: SensorRequest) throws(MotionKitError) -> SourceDescription {
     stop()
-    let (plans, planNotes) = try inventory.plan(request)
+    let (plans, planNotes, triggers) = try planWithTriggers(request)
+    var isRunning = false
+    defer { if !isRunning { timers.remove(triggers) } }
     let planned = Set(plans.flatMap { $0.sensors.map(\.kind) })
     for kind in request.required.sorted() where !planned.contains(kind) {
       throw .noSensors(uri: uri, hint: "it has no \(kind); `motionlog devices -u \(uri)` lists what it has")
@@ -87,7 +96,8 @@ public final class IIOSource: SensorSource {
       DeviceCapture(plan: plan, number: index, uri: uri, mailbox: mailbox)
     }
     let isRemote = !uri.hasPrefix("local")
-    let made = Running(captures: captures, mailbox: mailbox)
+    let made = Running(captures: captures, mailbox: mailbox, triggers: triggers)
+    isRunning = true
     running.with { $0 = made }
     let watermark = isRemote ? Self.networkWatermark : Self.localWatermark
     let assembler = StreamAssembler(plans: plans, isRemote: isRemote, watermark: watermark)
@@ -140,6 +150,32 @@ public final class IIOSource: SensorSource {
     let deadline = nanoseconds(of: CLOCK_MONOTONIC) + Int64(Self.stopTime * 1e9)
     for capture in running.captures { _ = capture.waitUntilFinished(by: deadline) }
     running.mailbox.with(notify: true) { $0.isStopped = true }
+    timers.remove(running.triggers)
+  }
+
+  private static func takeInventory(_ uri: String) throws(MotionKitError) -> IIOInventory {
+    try LibIIOMessages.silenced { () throws(MotionKitError) -> IIOInventory in
+      try IIOContext(uri: uri).inventory(isLocal: uri.hasPrefix("local"))
+    }
+  }
+
+  /// Plans the capture; where local devices would have to be polled for want of a trigger, makes timers for them first.
+  private func planWithTriggers(
+    _ request: SensorRequest
+  ) throws(MotionKitError) -> (plans: [CapturePlan], notes: [String], triggers: [String]) {
+    let (plans, notes) = try inventory.plan(request)
+    let wanting = plans.count { $0.mode == .polled && $0.sensors.allSatisfy(\.isBuffered) }
+    guard uri.hasPrefix("local"), wanting > 0, request.trigger != "none" else { return (plans, notes, []) }
+    let perTrigger = IIOInventory.consumersPerTrigger
+    let triggers = timers.create((wanting + perTrigger - 1) / perTrigger)
+    guard !triggers.isEmpty else { return (plans, notes, []) }
+    do {
+      let (better, betterNotes) = try Self.takeInventory(uri).plan(request)
+      return (better, betterNotes, triggers)
+    } catch {
+      timers.remove(triggers)
+      throw error
+    }
   }
 
   /// Starts all captures and waits for each to deliver or fail.
@@ -150,6 +186,7 @@ public final class IIOSource: SensorSource {
     let deadline = nanoseconds(of: CLOCK_MONOTONIC) + Int64(Self.startTime * 1e9)
     var sensors: [SensorDescription] = []
     var notes: [String] = []
+    var delayed: [SensorDescription] = []
     var firstError: MotionKitError?
     for capture in captures {
       let late = MotionKitError.iio(
@@ -162,10 +199,11 @@ public final class IIOSource: SensorSource {
         if capture.plan.sensors.contains(where: { required.contains($0.kind) }) { throw error }
         firstError = firstError ?? error
         notes.append("\(error.summary); it is tried again")
+        delayed += capture.plan.describeUnstarted()
       }
     }
     if sensors.isEmpty, let firstError { throw firstError }
-    return (sensors, notes)
+    return (sensors + delayed, notes)
   }
 }
 

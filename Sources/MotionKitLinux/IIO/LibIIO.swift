@@ -79,8 +79,10 @@ struct IIODevice {
     return (nil, result != -ENOENT)
   }
 
-  /// Sets the trigger: 0 or the errno.
-  func setTrigger(_ trigger: IIODevice) -> Int32 { errorCode(Int(iio_device_set_trigger(pointer, trigger.pointer))) }
+  /// Sets the trigger, nil for none: 0 or the errno.
+  func setTrigger(_ trigger: IIODevice?) -> Int32 {
+    errorCode(Int(iio_device_set_trigger(pointer, trigger?.pointer)))
+  }
 
   /// How many batches the kernel's buffer shall hold.
   func setKernelBufferCount(_ count: UInt32) { _ = iio_device_set_kernel_buffers_count(pointer, count) }

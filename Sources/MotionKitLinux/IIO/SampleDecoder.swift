@@ -8,13 +8,16 @@ struct SampleDecoder {
     var format: ScanFormat
     var conversion: Conversion
   }
+  /// Flat, without optionals or references: copying and reading it costs nothing.
   private struct Sensor {
     var kind: SensorKind
+    /// How many of x, y, z there are.
+    var count: Int
     var x: Element
-    var y: Element?
-    var z: Element?
-    /// Nil for the identity.
-    var matrix: MountMatrix?
+    var y: Element
+    var z: Element
+    var hasMatrix: Bool
+    var rows: (Vector3, Vector3, Vector3)
   }
   private var sensors: [Sensor] = []
   private var stamp: (offset: Int, format: ScanFormat)?
@@ -32,11 +35,12 @@ struct SampleDecoder {
         return Element(offset: offset, format: format, conversion: conversion)
       }
       guard elements.count == sensor.channels.count, let x = elements.first else { continue }
-      let matrix = sensor.matrix == .identity ? nil : sensor.matrix
+      let rows = (sensor.matrix ?? .identity).rows
       self.sensors.append(
         Sensor(
-          kind: sensor.kind, x: x, y: elements.count > 1 ? elements[1] : nil, z: elements.count > 2 ? elements[2] : nil,
-          matrix: matrix))
+          kind: sensor.kind, count: elements.count, x: x, y: elements.count > 1 ? elements[1] : x,
+          z: elements.count > 2 ? elements[2] : x, hasMatrix: sensor.matrix.map { $0 != .identity } ?? false,
+          rows: (rows[0], rows[1], rows[2])))
     }
     if let timestamp, let offset = offsets[timestamp.index] { stamp = (offset, timestamp.format) }
   }
@@ -59,26 +63,30 @@ struct SampleDecoder {
     guard let base = bytes.baseAddress, step > 0 else { return 0 }
     let count = bytes.count / step
     samples.reserveCapacity(samples.count + count * sensors.count)
-    for index in 0..<count {
-      let start = base + index * step
-      let time = Timestamp(nanoseconds: stamp.map { $0.format.integer(at: start + $0.offset) } ?? 0)
-      for sensor in sensors {
-        let x = Self.value(sensor.x, start)
-        guard let second = sensor.y else {
-          samples.append(SensorSample(time: time, kind: sensor.kind, x: Float(x), y: .nan, z: 0))
-          continue
+    let stampOffset = stamp?.offset ?? 0
+    let stampFormat = stamp?.format
+    sensors.withUnsafeBufferPointer { sensors in
+      for index in 0..<count {
+        let start = base + index * step
+        let time = Timestamp(nanoseconds: stampFormat?.integer(at: start + stampOffset) ?? 0)
+        for place in sensors.indices {
+          samples.append(Self.sample(sensors[place], start, time))
         }
-        let y = Self.value(second, start)
-        guard let third = sensor.z else {
-          samples.append(SensorSample(time: time, kind: sensor.kind, x: Float(x), y: Float(y), z: 0))
-          continue
-        }
-        var v = Vector3(x, y, Self.value(third, start))
-        if let matrix = sensor.matrix { v = matrix.apply(v) }
-        samples.append(SensorSample(time: time, kind: sensor.kind, x: Float(v.x), y: Float(v.y), z: Float(v.z)))
       }
     }
     return count
+  }
+
+  @inline(__always)
+  private static func sample(_ sensor: Sensor, _ start: UnsafeRawPointer, _ time: Timestamp) -> SensorSample {
+    let x = value(sensor.x, start)
+    if sensor.count < 3 {
+      let y = sensor.count == 2 ? value(sensor.y, start) : .nan
+      return SensorSample(time: time, kind: sensor.kind, x: Float(x), y: Float(y), z: 0)
+    }
+    var v = Vector3(x, value(sensor.y, start), value(sensor.z, start))
+    if sensor.hasMatrix { v = Vector3(sensor.rows.0.dot(v), sensor.rows.1.dot(v), sensor.rows.2.dot(v)) }
+    return SensorSample(time: time, kind: sensor.kind, x: Float(v.x), y: Float(v.y), z: Float(v.z))
   }
 
   @inline(__always)

@@ -217,6 +217,17 @@ extension IIOInventory {
 }
 
 extension CapturePlan {
+  /// Its sensors as they shall be once the device delivers, which it does not yet.
+  func describeUnstarted() -> [SensorDescription] {
+    let inventory = IIOInventory(devices: [device], triggers: [])
+    return zip(sensors, wantedRates).map { sensor, rate in
+      var description = inventory.describe(SensorCandidate(device: 0, sensor: sensor))
+      if rate > 0 { description.rate = rate }
+      description.capture = "not yet: the device did not start"
+      return description
+    }
+  }
+
   /// Whether every value can be read one by one.
   var canBePolled: Bool {
     sensors.allSatisfy { $0.channels.allSatisfy { $0.hasInput || ($0.hasRaw && $0.conversion != nil) } }

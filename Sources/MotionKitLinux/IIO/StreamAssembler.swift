@@ -195,7 +195,9 @@ struct StreamAssembler: Sendable {
         let why = devices[index].lostReason.isEmpty ? reason : devices[index].lostReason
         devices[index].lostReason = ""
         for kind in devices[index].kinds { merger.setActive(false, kind) }
-        events.append(SourceEvent(time: time, name: "lost", detail: "\(devices[index].title): \(why)"))
+        let title = devices[index].title
+        events.append(
+          SourceEvent(time: time, name: "lost", detail: why.hasPrefix(title) ? why : "\(title): \(why)"))
       case .event(let name, let detail):
         events.append(SourceEvent(time: time, name: name, detail: detail))
       case .samples(let count, let isHostStamped):

@@ -41,6 +41,49 @@ struct FakeBoard {
       2, "fake_press", ["in_pressure_input": "101.325", "in_temp_input": "21500"], hasBuffer: false)
   }
 
+  /// Adds a magnetometer `fake_chip`, which needs a trigger and has none, and the directory where triggers are made.
+  func addChip() {
+    var files = ["in_magn_scale": "0.001", "sampling_frequency": "50"]
+    for (index, axis) in ["x", "y", "z"].enumerated() {
+      files["in_magn_\(axis)_raw"] = "\(index)"
+      files["scan_elements/in_magn_\(axis)_en"] = "0"
+      files["scan_elements/in_magn_\(axis)_index"] = "\(index)"
+      files["scan_elements/in_magn_\(axis)_type"] = "le:s16/16>>0"
+    }
+    files["buffer/enable"] = "0"
+    files["buffer/length"] = "2"
+    mkdir(path(4), 0o755)
+    mkdir(path(4) + "/trigger", 0o755)
+    addDevice(4, "fake_chip", files, hasBuffer: true)
+    write(4, "trigger/current_trigger", "")
+    mkdir(timerDirectory, 0o755)
+  }
+
+  var timerDirectory: String { "\(directory)/timers" }
+
+  /// Makes timer triggers as the kernel does: a directory there, a trigger here.
+  var timers: TimerTriggers {
+    let devices = "\(directory)/bus/iio/devices"
+    return TimerTriggers(
+      directory: timerDirectory,
+      make: { path in
+        guard mkdir(path, 0o755) == 0, mkdir("\(devices)/trigger9", 0o755) == 0 else { return false }
+        for (file, text) in [
+          ("name", path.split(separator: "/").last.map { String($0) } ?? ""), ("sampling_frequency", "100"),
+        ] {
+          guard let stream = fopen("\(devices)/trigger9/\(file)", "w") else { return false }
+          fputs(text + "\n", stream)
+          fclose(stream)
+        }
+        return true
+      },
+      remove: { path in
+        for file in ["name", "sampling_frequency"] { unlink("\(devices)/trigger9/\(file)") }
+        rmdir("\(devices)/trigger9")
+        return rmdir(path) == 0
+      })
+  }
+
   private func addDevice(_ number: Int, _ name: String, _ files: [String: String], hasBuffer: Bool) {
     let device = path(number)
     for folder in hasBuffer ? ["", "/scan_elements", "/buffer"] : [""] { mkdir(device + folder, 0o755) }

@@ -7,33 +7,6 @@ import Testing
 /// Set inside the namespace of a fake board.
 private let insideDirectory = getenv("MOTIONKIT_FAKE_BOARD").map { String(cString: $0) } ?? ""
 
-/// Everything that came from a source.
-private struct Session {
-  let source: any SensorSource
-  var samples: [SensorSample] = []
-  var events: [SourceEvent] = []
-  private var batch = SampleBatch()
-
-  init(_ source: any SensorSource) { self.source = source }
-
-  func count(_ kind: SensorKind) -> Int { samples.count { $0.kind == kind } }
-  func count(_ event: String) -> Int { events.count { $0.name == event } }
-
-  /// Reads until `isDone`; false if that does not happen within `limit` seconds. `step` runs before every read.
-  mutating func read(limit: Double = 20, step: () -> Void = {}, until isDone: (Session) -> Bool) throws -> Bool {
-    let end = nanoseconds(of: CLOCK_MONOTONIC) + Int64(limit * 1e9)
-    while !isDone(self) {
-      guard nanoseconds(of: CLOCK_MONOTONIC) < end else { return false }
-      step()
-      let status = try source.read(into: &batch, timeout: 0.01)
-      samples += batch.samples
-      events += batch.events
-      if status == .end { return isDone(self) }
-    }
-    return true
-  }
-}
-
 @Suite("fake board", .serialized) struct FakeBoardTests {
   @Test(
     "libiio's local backend over a fake board",
@@ -49,7 +22,7 @@ private struct Session {
         board.command([bundle, "--testing-library", "swift-testing", "--filter", "InsideFakeBoardTests"]),
         environment: ["MOTIONKIT_FAKE_BOARD": board.directory], output: log))
     #expect(status == 0, "\(contents(log))")
-    #expect(contents(log).contains("with 7 tests"), "\(contents(log))")
+    #expect(contents(log).contains("with 8 tests"), "\(contents(log))")
   }
 
   @Test(
@@ -172,6 +145,30 @@ struct InsideFakeBoardTests {
     board.write(2, "in_pressure_input", "99.5")
     #expect(try session.read { $0.samples.last?.x == 99.5 })
     board.write(2, "in_pressure_input", "101.325")
+    source.stop()
+  }
+
+  @Test("a device without any trigger gets a timer of our own, which is gone after stop; what a crash left is removed")
+  func ownTimer() throws {
+    board.addChip()
+    defer { board.remove(4) }
+    // No process has this id: the kernel's largest is 4194304.
+    mkdir("\(board.timerDirectory)/motionkit-4194305-0", 0o755)
+    mkdir("\(board.timerDirectory)/motionkit-\(getpid())-7", 0o755)
+    let source = try IIOSource(uri: "local:", timers: board.timers)
+    #expect(access("\(board.timerDirectory)/motionkit-4194305-0", F_OK) != 0)
+    #expect(access("\(board.timerDirectory)/motionkit-\(getpid())-7", F_OK) == 0, "the owner still runs")
+    let started = try source.start(SensorRequest(rates: [.magnetometer: 25]))
+    #expect(started.sensors.map(\.capture) == ["trigger motionkit-\(getpid())-0"], "\(started.notes)")
+    #expect(started.sensors.map(\.rate) == [25])
+    #expect(board.read(4, "trigger/current_trigger") == "motionkit-\(getpid())-0")
+    #expect(board.read(4, "buffer/enable") == "1")
+    source.stop()
+    #expect(board.read(4, "trigger/current_trigger") == "")
+    #expect(access("\(board.timerDirectory)/motionkit-\(getpid())-0", F_OK) != 0)
+    // Asked not to, it polls.
+    let polled = try source.start(SensorRequest(rates: [.magnetometer: 25], trigger: "none"))
+    #expect(polled.sensors.map(\.capture) == ["polled"])
     source.stop()
   }
 
