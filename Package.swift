@@ -8,6 +8,7 @@ let package = Package(
     .library(name: "SensorFusion", targets: ["SensorFusion"]),
     .library(name: "MotionKitLinux", targets: ["MotionKitLinux"]),
     .library(name: "CoreMotion", targets: ["CoreMotion"]),
+    .library(name: "MotionTestSupport", targets: ["MotionTestSupport"]),
     .executable(name: "motionlog", targets: ["motionlog"]),
   ],
   targets: [
@@ -16,12 +17,21 @@ let package = Package(
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
 
+    // Exact, locale-free decimal text for floating point (std::to_chars and fast_float, libfast-float-dev, header only).
+    .target(name: "CNumberText"),
+
     // Pure values and algorithms: the standard library and libm, nothing else.
     .target(name: "SensorFusion", linkerSettings: [.linkedLibrary("m")]),
     // Sources, recordings, history and the Swift API for applications.
-    .target(name: "MotionKitLinux", dependencies: ["SensorFusion", "CIIO", "CSQLite", "CJansson"]),
+    .target(name: "MotionKitLinux", dependencies: ["SensorFusion", "CIIO", "CSQLite", "CJansson", "CNumberText"]),
     // Apple's names over MotionKitLinux. The only module that imports Foundation.
-    .target(name: "CoreMotion", dependencies: ["MotionKitLinux"]),
+    // Its classes are not Sendable, as Apple's are not. Swift 5 mode (with the same checks) marks the module as one that
+    // says nothing about it, so apps in Swift 5 mode get no warnings that they do not get on a phone.
+    .target(
+      name: "CoreMotion", dependencies: ["MotionKitLinux"],
+      swiftSettings: [.swiftLanguageMode(.v5), .enableExperimentalFeature("StrictConcurrency")]),
+    // For users' tests: runs their code on recordings and scenes.
+    .target(name: "MotionTestSupport", dependencies: ["MotionKitLinux", "SensorFusion"]),
     .executableTarget(name: "motionlog", dependencies: ["MotionKitLinux", "SensorFusion"]),
 
     // Counts allocations, for tests of code that must make none.
@@ -29,8 +39,19 @@ let package = Package(
     .testTarget(
       name: "SensorFusionTests", dependencies: ["SensorFusion", "CAllocationCounter"], exclude: ["Cases"]),
     .testTarget(name: "MotionKitLinuxTests", dependencies: ["MotionKitLinux", "SensorFusion"]),
-    .testTarget(name: "CoreMotionTests", dependencies: ["CoreMotion", "MotionKitLinux"]),
-    .testTarget(name: "MotionlogTests", dependencies: ["MotionKitLinux", "SensorFusion"]),
+    .testTarget(
+      name: "CoreMotionTests", dependencies: ["CoreMotion", "MotionKitLinux", "MotionTestSupport", "PhoneCode"]),
+    // Files as people write them for an iPhone, in Swift 5 mode: that they compile is the test.
+    .target(
+      name: "PhoneCode", dependencies: ["CoreMotion"], path: "Tests/PhoneCode",
+      swiftSettings: [.swiftLanguageMode(.v5)]),
+    .testTarget(
+      name: "MotionlogTests", dependencies: ["motionlog", "MotionKitLinux", "SensorFusion"], exclude: ["Golden"]),
+    // Against real kernel drivers in a virtual machine; Tests/Lab/run starts it, elsewhere these are skipped.
+    .testTarget(
+      name: "LabTests", dependencies: ["MotionKitLinux", "SensorFusion"], path: "Tests/Lab",
+      exclude: ["run", "iio-lab", "motion-lab.c", "LAB.md"]),
   ],
-  swiftLanguageModes: [.v6]
+  swiftLanguageModes: [.v6],
+  cxxLanguageStandard: .cxx17
 )

@@ -1,5 +1,5 @@
 // swift-tools-version: 6.0
-// The programs that Benchmarks/score and Benchmarks/speed run. A package of its own: not part of the product.
+// The programs that Benchmarks/score, Benchmarks/speed and Benchmarks/simulate run. A package of its own: not part of the product.
 import PackageDescription
 
 let package = Package(
@@ -9,7 +9,13 @@ let package = Package(
     .executableTarget(
       name: "score-pipeline", dependencies: [.product(name: "SensorFusion", package: "MotionKitLinux")]),
     .executableTarget(
-      name: "time-filter", dependencies: [.product(name: "SensorFusion", package: "MotionKitLinux")])
+      name: "time-filter", dependencies: [.product(name: "SensorFusion", package: "MotionKitLinux")]),
+    .executableTarget(
+      name: "simulate-sets",
+      dependencies: [
+        .product(name: "MotionKitLinux", package: "MotionKitLinux"),
+        .product(name: "SensorFusion", package: "MotionKitLinux"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -20,6 +20,73 @@ public struct Step: Hashable, Sendable {
   }
 }
 
+/// A walker who paused or went on.
+@frozen
+public struct PedometerEvent: Hashable, Sendable {
+  /// What happened.
+  @frozen
+  public enum Kind: UInt8, Hashable, Sendable {
+    /// No more steps after this one.
+    case pause = 0
+    /// The first step after a pause or after the start.
+    case resume = 1
+  }
+
+  /// The time of the last step before a pause, or of the first one after it; boot clock.
+  public var time: Timestamp
+  /// What happened.
+  public var kind: Kind
+
+  /// An event from its parts.
+  @inlinable
+  public init(time: Timestamp, kind: Kind) {
+    self.time = time
+    self.kind = kind
+  }
+}
+
+/// What the last seconds look like to the step counter, whether steps are counted or not.
+@frozen
+public struct GaitState: Hashable, Sendable {
+  /// When it was computed, boot clock.
+  public var time = Timestamp(nanoseconds: 0)
+  /// The step frequency if this is gait, steps per second.
+  public var stepFrequency = 0.0
+  /// Amplitude of the specific force's norm at that frequency, m/s².
+  public var amplitude = 0.0
+  /// The height of the bounce, m (walking 0.01 to 0.045).
+  public var bounce = 0.0
+  /// How regular it is, 0 to 1.
+  public var periodicity = 0.0
+  /// Whether it passes as gait.
+  public var isGait = false
+  /// Whether there has been no step for some seconds.
+  public var isPaused = true
+  /// The time of the last step released; the smallest time before the first.
+  public var lastStep = Timestamp(nanoseconds: .min)
+  /// Standard deviation of the specific force over 2 s, all axes together, m/s².
+  public var motionLevel = 0.0
+
+  /// Nothing known.
+  public init() {}
+
+  /// A state from its parts.
+  init(
+    time: Timestamp, stepFrequency: Double, amplitude: Double, bounce: Double, periodicity: Double, isGait: Bool,
+    isPaused: Bool, lastStep: Timestamp, motionLevel: Double
+  ) {
+    self.time = time
+    self.stepFrequency = stepFrequency
+    self.amplitude = amplitude
+    self.bounce = bounce
+    self.periodicity = periodicity
+    self.isGait = isGait
+    self.isPaused = isPaused
+    self.lastStep = lastStep
+    self.motionLevel = motionLevel
+  }
+}
+
 /// One output of the altimeter.
 @frozen
 public struct AltitudeState: Hashable, Sendable {

@@ -15,6 +15,10 @@ public struct PipelineOutputs: OptionSet, Hashable, Sendable {
   @inlinable public static var altitude: PipelineOutputs { PipelineOutputs(rawValue: 4) }
   /// `MotionPipeline.activity` has changed.
   @inlinable public static var activity: PipelineOutputs { PipelineOutputs(rawValue: 8) }
+  /// `MotionPipeline.newPedometerEvents` holds pauses or resumptions.
+  @inlinable public static var pedometerEvents: PipelineOutputs { PipelineOutputs(rawValue: 16) }
+  /// The shake gesture was completed by this sample.
+  @inlinable public static var shake: PipelineOutputs { PipelineOutputs(rawValue: 32) }
 }
 
 /// Samples that the pipeline did not use, by reason. Nothing is dropped without being counted here.
@@ -68,6 +72,8 @@ public struct MotionPipeline: Sendable {
   private var stepCounter: StepCounter
   private var altimeter: PressureAltimeter
   private var classifier = ActivityClassifier()
+  private var shakes = ShakeDetector()
+  private var floors = FloorCounter()
   /// The time of the newest sample processed, of any sensor.
   private var newest = Timestamp(nanoseconds: .min)
   /// One bit a sensor kind: which have a sample at exactly `newest`.
@@ -87,6 +93,24 @@ public struct MotionPipeline: Sendable {
   public var newSteps: [Step] { stepCounter.newSteps }
   /// All steps released since the start.
   public var stepCount: Int64 { stepCounter.count }
+  /// The pauses and resumptions of walking that the newest sample brought, oldest first.
+  public var newPedometerEvents: [PedometerEvent] { stepCounter.newEvents }
+  /// What the last seconds look like to the step counter.
+  public var gait: GaitState { stepCounter.gait }
+  /// Metres walked since the start, an estimate; nil where neither height nor calibration is known.
+  public var distance: Double? { stepCounter.distance }
+  /// Floors climbed on foot since the start; 0 without a barometer.
+  public var floorsAscended: Int { floors.ascended }
+  /// Floors descended on foot since the start; 0 without a barometer.
+  public var floorsDescended: Int { floors.descended }
+  /// Metres above sea level; nil where the altimeter was told neither a sea-level pressure nor a height.
+  public var absoluteAltitude: Double? { altimeter.absoluteAltitude }
+  /// The newest climb or descent.
+  public var climb: Climb { altimeter.climb }
+  /// Barometer samples that the altimeter skipped as implausible.
+  public var skippedPressures: Int64 { altimeter.skipped }
+  /// Makes the present level the zero point of the relative altitude.
+  public mutating func rezeroAltitude() { altimeter.rezero() }
   /// The newest output of the altimeter.
   public var altitude: AltitudeState { altimeter.state }
   /// The activity that holds now.
@@ -104,7 +128,10 @@ public struct MotionPipeline: Sendable {
       let motion = configuration.filter.hasGyroscope ? filter.state : nil
       if stepCounter.update(time: sample.time, specificForce: sample.vector, motion: motion) {
         outputs.insert(.steps)
+        for step in stepCounter.newSteps { floors.add(step) }
       }
+      if !stepCounter.newEvents.isEmpty { outputs.insert(.pedometerEvents) }
+      if shakes.update(time: sample.time, specificForce: sample.vector) { outputs.insert(.shake) }
       if classifier.update(time: sample.time, specificForce: sample.vector, steps: stepCounter) {
         outputs.insert(.activity)
       }
@@ -115,6 +142,7 @@ public struct MotionPipeline: Sendable {
       let isNew = altimeter.update(
         time: sample.time, pressure: Double(sample.x), temperature: Double(sample.y),
         isStationary: classifier.isStationary)
+      if isNew { floors.update(altimeter.climb) }
       return isNew ? .altitude : []
     case .stepCounter:
       return []

@@ -1,4 +1,5 @@
-import MotionKitLinux
-import SensorFusion
+import Glibc
 
-print("motionlog")
+Output.fillStandardDescriptors()
+Signals.shared.install()
+exit(Program.run(CommandLine.arguments).status)

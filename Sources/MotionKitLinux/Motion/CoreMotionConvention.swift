@@ -40,6 +40,8 @@ public struct DeviceMotion: Hashable, Sendable {
   public var gyroscopeBias: Vector3
   /// 1-sigma of the tilt, degrees.
   public var tiltAccuracy: Double
+  /// How far the field, and a heading from it, can be trusted.
+  public var magneticFieldAccuracy: MagneticFieldAccuracy
   /// What the filter says about this estimate.
   public var flags: MotionFlags
 
@@ -54,8 +56,47 @@ public struct DeviceMotion: Hashable, Sendable {
     gyroscopeBias = state.gyroscopeBias
     tiltAccuracy = state.tiltSigma * (180 / .pi)
     flags = state.flags
+    magneticFieldAccuracy = MagneticFieldAccuracy(headingSigma: state.headingSigma, flags: state.flags)
     let hasHeading = frame.hasNorth && !state.flags.contains(.noHeading)
     heading = hasHeading ? attitude.headingOfXAxis : -1
     headingAccuracy = hasHeading ? state.headingSigma * (180 / .pi) : -1
   }
+}
+
+/// How far a magnetic field, and a heading from it, can be trusted.
+@frozen
+public enum MagneticFieldAccuracy: Int8, Hashable, Sendable, Comparable {
+  /// There is no field: no magnetometer, or none used in this frame.
+  case uncalibrated = -1
+  /// Disturbed, frozen, or a heading worse than 15° (1 sigma).
+  case low = 0
+  /// A heading within 15°.
+  case medium = 1
+  /// A heading within 5°.
+  case high = 2
+
+  /// The heading's 1-sigma for `high` and `medium`, radians.
+  private static let highLimit = 5 * Double.pi / 180
+  private static let mediumLimit = 15 * Double.pi / 180
+
+  init(headingSigma: Double, flags: MotionFlags) {
+    if flags.contains(.noHeading) || !headingSigma.isFinite {
+      self = .uncalibrated
+    } else if !flags.isDisjoint(with: [.magneticDisturbance, .frozenField]) || headingSigma > Self.mediumLimit {
+      self = .low
+    } else {
+      self = headingSigma > Self.highLimit ? .medium : .high
+    }
+  }
+
+  /// Order by trust.
+  public static func < (a: MagneticFieldAccuracy, b: MagneticFieldAccuracy) -> Bool { a.rawValue < b.rawValue }
+}
+
+extension DeviceMotion {
+  /// Degrees in [0, 360) from north to the device's top edge, clockwise; negative where the frame has no north.
+  public var topEdgeHeading: Double { heading < 0 ? -1 : attitude.headingOfTopEdge }
+
+  /// What the accelerometer reads with this motion, g.
+  public var acceleration: Vector3 { gravity + userAcceleration }
 }

@@ -12,6 +12,10 @@ public struct ProcessedBatch: Sendable {
   public var altitudes: [AltitudeState] = []
   /// Changes of activity, in order.
   public var activities: [ActivityState] = []
+  /// Pauses and resumptions of walking, in order.
+  public var pedometerEvents: [PedometerEvent] = []
+  /// When the shake gesture was completed, in order.
+  public var shakes: [Timestamp] = []
 
   /// An empty batch.
   public init() {}
@@ -22,6 +26,8 @@ public struct ProcessedBatch: Sendable {
     steps.removeAll(keepingCapacity: true)
     altitudes.removeAll(keepingCapacity: true)
     activities.removeAll(keepingCapacity: true)
+    pedometerEvents.removeAll(keepingCapacity: true)
+    shakes.removeAll(keepingCapacity: true)
     for sample in input.samples {
       let outputs = pipeline.process(sample)
       if outputs.isEmpty { continue }
@@ -29,6 +35,8 @@ public struct ProcessedBatch: Sendable {
       if outputs.contains(.steps) { steps.append(contentsOf: pipeline.newSteps) }
       if outputs.contains(.altitude) { altitudes.append(pipeline.altitude) }
       if outputs.contains(.activity) { activities.append(pipeline.activity) }
+      if outputs.contains(.pedometerEvents) { pedometerEvents.append(contentsOf: pipeline.newPedometerEvents) }
+      if outputs.contains(.shake) { shakes.append(sample.time) }
     }
   }
 }

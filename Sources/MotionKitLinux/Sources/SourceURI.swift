@@ -71,10 +71,10 @@ public enum Pacing: Hashable, Sendable {
 public func openSource(_ uri: String, pacing: Pacing = .speed(1)) throws(MotionKitError) -> any SensorSource {
   switch try SourceURI(uri) {
   case .iio(let uri):
-    throw .unsupported(what: uri, hint: "")
+    return try IIOSource(uri: uri)
   case .recording(let directory):
-    throw .unsupported(what: directory, hint: "")
-  case .simulation(let scene, _):
-    throw .unsupported(what: scene, hint: "")
+    return try RecordingSource(directory: directory, pacing: pacing)
+  case .simulation:
+    return try SimulationSource(uri: uri, pacing: pacing)
   }
 }

@@ -1,0 +1,42 @@
+# The commands of the project. Each installs what it needs and this machine lacks (with apt, after saying so).
+
+SWIFT ?= swift
+MOTIONLOG = .build/debug/motionlog
+
+.PHONY: help run test lint lab release dependencies clean
+
+help:
+	@echo "make run      build, and show a simulated walk live"
+	@echo "make test     build, and run the quick tests"
+	@echo "make lint     check formatting and the walls between modules"
+	@echo "make lab      run the tests against real kernel drivers in a virtual machine"
+	@echo "make release  build a stripped motionlog with the Swift library inside: .build/release/motionlog"
+
+# A terminal gets the live readout until q; a pipe or a log gets twenty seconds of plain lines.
+run: dependencies
+	$(SWIFT) build --product motionlog
+	@if [ -t 1 ]; then $(MOTIONLOG) live --source sim:walk; \
+	else $(MOTIONLOG) live --source sim:walk --duration 20s; fi
+
+# The exit status counts, not the last line: every test there is runs in this one process.
+test: dependencies
+	$(SWIFT) build --build-tests
+	$(SWIFT) test --skip-build --disable-xctest
+
+lint: dependencies
+	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift
+	Tests/check-walls
+
+lab: dependencies
+	Tests/Lab/run
+
+release: dependencies
+	$(SWIFT) build -c release --product motionlog --static-swift-stdlib
+	strip .build/release/motionlog
+	@ls -l .build/release/motionlog
+
+dependencies:
+	@packaging/install-dependencies
+
+clean:
+	rm -rf .build

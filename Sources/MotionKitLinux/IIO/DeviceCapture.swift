@@ -1,0 +1,570 @@
+import Glibc
+import SensorFusion
+
+/// Reads one device on a thread of its own, over a libiio context of its own, and takes the device back when it was lost.
+///
+/// The context of its own is what keeps losses apart: it can be thrown away and made anew without anybody else noticing.
+final class DeviceCapture: Sendable {
+  /// How long a batch takes to fill, seconds: latency against wake-ups, and over the network against round trips, which
+  /// a small board's iiod answers a few hundred a second at most.
+  static let localFillTime = 0.02
+  static let networkFillTime = 0.05
+  /// Every batch costs a round trip: were it filled in less time than this many of them, the stream would fall behind.
+  static let roundTripsPerBatch = 2.5
+  static let longestFillTime = 1.0
+  /// A stream that lags this much more than it did at best is falling behind, seconds; this many batches in a row.
+  static let laggingTime = 0.5
+  static let laggingBatches = 20
+  /// The kernel's buffer holds at least this much, seconds, so that a stall of ours loses nothing.
+  static let kernelBufferTime = 2.0
+  /// Waits between attempts to take a lost device back, seconds: doubled from the first to the last.
+  static let retryTimes = 0.1...1.0
+  /// A device that a foreign trigger has left without a sample this often is polled from then on.
+  static let silentStartsBeforePolling = 2
+  /// How long a host may take to be reached, seconds.
+  static let connectTime = 4.5
+
+  let plan: CapturePlan
+  let number: Int
+  private let uri: String
+  private let retry: ClosedRange<Double>
+  private let mailbox: Monitor<CaptureMailbox>
+  private let state: Monitor<State>
+
+  struct Outcome: Sendable {
+    var descriptions: [SensorDescription]
+    var notes: [String]
+  }
+  private struct State: Sendable {
+    var isStopping = false
+    var isFinished = false
+    var canceller: IIOBufferCanceller?
+    /// Batches are so much longer than they need be by the first measurement.
+    var fillFactor = 1.0
+    /// How the first attempt ended.
+    var first: Result<Outcome, MotionKitError>?
+  }
+
+  /// A capture of `plan`; `number` is its place in the mailbox.
+  init(
+    plan: CapturePlan, number: Int, uri: String, mailbox: Monitor<CaptureMailbox>,
+    retry: ClosedRange<Double> = retryTimes
+  ) {
+    self.retry = retry
+    self.plan = plan
+    self.number = number
+    self.uri = uri
+    self.mailbox = mailbox
+    state = Monitor(State())
+  }
+
+  /// Starts the thread.
+  func start() throws(MotionKitError) {
+    let started = startThread(name: "iio \(plan.device.name)") {
+      self.run()
+      self.state.with(notify: true) { $0.isFinished = true }
+    }
+    guard started else {
+      throw .device(
+        what: "\(plan.device.title): no thread to be had", errno: EAGAIN, hint: "raise the limit: ulimit -u")
+    }
+  }
+
+  /// Waits until the device delivers or its first attempt has failed; nil if neither happens in time.
+  func waitForFirst(until deadline: Int64) -> Result<Outcome, MotionKitError>? {
+    state.wait(until: deadline) { $0.first }
+  }
+
+  /// Wakes the thread out of a refill that brings nothing; it then opens the device anew.
+  func cancel() { state.with(notify: true) { $0.canceller?.cancel() } }
+
+  /// Asks the thread to end.
+  func requestStop() {
+    state.with(notify: true) {
+      $0.isStopping = true
+      $0.canceller?.cancel()
+    }
+  }
+
+  /// Whether the thread has ended by `deadline`.
+  func waitUntilFinished(by deadline: Int64) -> Bool {
+    state.wait(until: deadline) { $0.isFinished ? true : nil } ?? false
+  }
+
+  private var isStopping: Bool { state.with { $0.isStopping } }
+
+  // MARK: - The thread
+
+  private func run() {
+    LibIIOMessages.silenceThread()
+    var changes = AttributeChanges()
+    var isLost = false
+    var pause = retry.lowerBound
+    var mode = plan.mode
+    var silentStarts = 0
+    while !isStopping {
+      do throws(MotionKitError) {
+        silentStarts += 1
+        try session(mode, &changes) {
+          isLost = false
+          silentStarts = 0
+          pause = retry.lowerBound
+        }
+      } catch {
+        if isStopping { break }
+        state.with(notify: true) { if $0.first == nil { $0.first = .failure(error) } }
+        if !isLost { send(.lost(error.summary)) }
+        isLost = true
+        if case .buffered(let trigger, false, _) = mode, !trigger.isEmpty,
+          silentStarts >= Self.silentStartsBeforePolling,
+          plan.canBePolled
+        {
+          mode = .polled
+          send(
+            .event(
+              name: "capture",
+              detail:
+                "\(plan.device.title): trigger '\(trigger)' brings nothing (does it serve other devices?); it is polled"
+            ))
+        }
+      }
+      let end = nanoseconds(of: CLOCK_MONOTONIC) + Int64(pause * 1e9)
+      _ = state.wait(until: end) { $0.isStopping ? true : nil }
+      pause = min(retry.upperBound, pause * 2)
+    }
+  }
+
+  /// Opens the device, reads it until that fails or is stopped, and puts back what was changed.
+  private func session(
+    _ mode: CapturePlan.Mode, _ changes: inout AttributeChanges, delivered: () -> Void
+  ) throws(MotionKitError) {
+    try probeNetwork(uri: uri, seconds: Self.connectTime) { [state] in state.with { $0.isStopping } }
+    if isStopping { return }
+    let context = try IIOContext(uri: uri)
+    guard let device = find(in: context) else {
+      throw .device(
+        what: "\(plan.device.title) is not there", errno: ENODEV,
+        hint: "the sensor disappeared; waiting for it to return")
+    }
+    defer { if isStopping { changes.restore(context) } }
+    switch mode {
+    case .polled:
+      try poll(context, device, &changes, delivered: delivered)
+    case .buffered(let trigger, let isOwn, let frequency):
+      try capture(context, device, trigger: trigger, isOwn: isOwn, frequency: frequency, &changes, delivered: delivered)
+    }
+  }
+
+  /// The device of the plan, which may have got another number: by path, label, then name where that is unique.
+  private func find(in context: IIOContext) -> IIODevice? {
+    let devices = context.devices.filter { !$0.isTrigger && $0.id.hasPrefix("iio:device") }
+    let wanted = plan.device
+    if !wanted.path.isEmpty {
+      return devices.first { $0.model(isLocal: true).path == wanted.path && $0.name == wanted.name }
+    }
+    if !wanted.label.isEmpty { return devices.first { $0.label == wanted.label } }
+    if let same = devices.first(where: { $0.id == wanted.id && ($0.name == wanted.name || wanted.name == $0.id) }) {
+      return same
+    }
+    let named = devices.filter { $0.name == wanted.name }
+    return named.count == 1 ? named[0] : nil
+  }
+
+  private func send(_ content: CaptureChunk.Content) {
+    let now = nanoseconds(of: CLOCK_BOOTTIME)
+    mailbox.with(notify: true) {
+      $0.chunks.append(CaptureChunk(device: number, arrival: now, content: content))
+      $0.lastActivity[number] = now
+    }
+  }
+
+  // MARK: - Buffered
+
+  private func capture(
+    _ context: IIOContext, _ device: IIODevice, trigger: String, isOwn: Bool, frequency: Double?,
+    _ changes: inout AttributeChanges, delivered: () -> Void
+  ) throws(MotionKitError) {
+    var notes: [String] = []
+    let channels = device.channels
+    for channel in channels { channel.setEnabled(false) }
+    var wanted = Set(plan.sensors.flatMap { $0.channels.compactMap(\.scanIndex) })
+    var stamp: (index: Int, format: ScanFormat)?
+    if let channel = channels.first(where: { $0.id == "timestamp" && $0.isScanElement }), let format = channel.format {
+      stamp = (channel.index, format)
+      wanted.insert(channel.index)
+    }
+    let enabled = channels.filter { $0.isScanElement && wanted.contains($0.index) }.sorted { $0.index < $1.index }
+    for channel in enabled { channel.setEnabled(true) }
+
+    let clock = chooseClock(device, &changes, &notes)
+    var rates = setRates(device, channels, atLeast: frequency, &changes, &notes)
+    if !trigger.isEmpty {
+      if let rate = try setTrigger(context, device, trigger, isOwn: isOwn, frequency: frequency, &changes, &notes) {
+        rates = rates.map { _ in rate }
+      }
+    }
+    let rate = rates.max() ?? 0
+    let layout = ScanLayout(byteCounts: enabled.map { $0.format?.byteCount ?? 0 })
+    let fillTime = min(Self.longestFillTime, fillTime(device) * state.with { $0.fillFactor })
+    let batch = layout.requestCount(atLeast: Int((rate * fillTime).rounded(.up)))
+    let held = Int((rate * Self.kernelBufferTime / Double(batch)).rounded(.up))
+    device.setKernelBufferCount(UInt32(min(256, max(4, held))))
+    // libiio's own limit is the last resort behind the watchdog: it must not strike before a slow batch is full.
+    let fill = rate > 0 ? Double(batch) / rate : 0
+    context.setTimeout(milliseconds: UInt32(min(60_000, max(5000, fill * 6000))))
+    let openedAt = nanoseconds(of: CLOCK_BOOTTIME)
+    let buffer: IIOBuffer
+    do {
+      buffer = try device.createBuffer(sampleCount: batch)
+    } catch {
+      throw bufferError(error.code, context)
+    }
+    let canStart = state.with { state in
+      state.canceller = buffer.canceller
+      return !state.isStopping
+    }
+    defer { state.with { $0.canceller = nil } }
+    guard canStart else { return }
+
+    let periods = announce(
+      clock: clock, rates: rates, notes: notes, capture: captureName(trigger, isOwn), openedAt: openedAt)
+    let offsets = Dictionary(zip(enabled.map(\.index), layout.offsets)) { first, _ in first }
+    try readBatches(
+      buffer, enabled, layout, stamp, SampleDecoder(sensors: plan.sensors, timestamp: stamp, offsets: offsets),
+      period: periods.min() ?? 0, delivered: delivered)
+  }
+
+  /// How long a batch may take to fill, seconds.
+  private func fillTime(_ device: IIODevice) -> Double {
+    guard networkAddress(ofURI: uri) != nil else { return Self.localFillTime }
+    // The slowest of a few answers: what is about to be a habit shall not depend on a lucky one.
+    let attribute = device.attributeNames.first ?? "name"
+    var slowest: Int64 = 0
+    for _ in 0..<3 {
+      let before = nanoseconds(of: CLOCK_MONOTONIC)
+      _ = device.read(attribute)
+      slowest = max(slowest, nanoseconds(of: CLOCK_MONOTONIC) - before)
+    }
+    return min(Self.longestFillTime, max(Self.networkFillTime, Double(slowest) / 1e9 * Self.roundTripsPerBatch))
+  }
+
+  private func captureName(_ trigger: String, _ isOwn: Bool) -> String {
+    trigger.isEmpty ? "hardware FIFO" : isOwn ? "own trigger \(trigger)" : "trigger \(trigger)"
+  }
+
+  private func readBatches(
+    _ buffer: IIOBuffer, _ enabled: [IIOChannel], _ layout: ScanLayout, _ stamp: (index: Int, format: ScanFormat)?,
+    _ usual: SampleDecoder, period: Int64, delivered: () -> Void
+  ) throws(MotionKitError) {
+    var samples: [SensorSample] = []
+    var decoder = usual
+    var step = layout.sampleSize
+    let alignment = enabled.compactMap { $0.format?.byteCount }.max() ?? 1
+    var places = layout.offsets
+    var lastStamp: Int64 = 0
+    var leastLag = Int64.max
+    var lagging = 0
+    while true {
+      let bytes: UnsafeRawBufferPointer
+      do {
+        bytes = try buffer.refill()
+      } catch {
+        if error.code == EINTR || error.code == EAGAIN { continue }
+        throw MotionKitError.iio(.refill, device: plan.device.title, errno: error.code)
+      }
+      let arrival = nanoseconds(of: CLOCK_BOOTTIME)
+      if !enabled.indices.allSatisfy({ buffer.offset(of: enabled[$0]) == places[$0] }) {
+        // Another client of the same iiod reads other channels of this device: the samples hold the union of both.
+        places = enabled.map { buffer.offset(of: $0) }
+        let offsets = Dictionary(zip(enabled.map(\.index), places)) { first, _ in first }
+        decoder = SampleDecoder(sensors: plan.sensors, timestamp: stamp, offsets: offsets)
+      }
+      step = ScanLayout.align(buffer.step, to: alignment)
+      samples.removeAll(keepingCapacity: true)
+      let count = decoder.decode(bytes, step: step, into: &samples)
+      guard count > 0 else { continue }
+      let isHostStamped = !decoder.hasStamps
+      if isHostStamped { lastStamp = max(lastStamp, arrival - Int64(count) * period) }
+      lastStamp = spreadStamps(
+        &samples, perScan: decoder.samplesPerScan, period: period, arrival: isHostStamped ? arrival : nil,
+        after: lastStamp)
+      delivered()
+      mailbox.with(notify: true) {
+        $0.put(samples, device: number, arrival: arrival, isHostStamped: isHostStamped)
+      }
+      guard !isHostStamped, isFallingBehind(arrival &- lastStamp, &leastLag, &lagging) else { continue }
+      send(.event(name: "capture", detail: "\(plan.device.title): falling behind; it is read in larger batches now"))
+      return
+    }
+  }
+
+  /// Whether batches are too short for the round trip that each costs: the lag has stayed far above its best for a while.
+  private func isFallingBehind(_ lag: Int64, _ least: inout Int64, _ batches: inout Int) -> Bool {
+    least = min(least, lag)
+    batches = lag &- least > Int64(Self.laggingTime * 1e9) ? batches + 1 : 0
+    guard batches >= Self.laggingBatches, networkAddress(ofURI: uri) != nil else { return false }
+    return state.with { state in
+      // Once batches are a second long, more of it would not help.
+      guard state.fillFactor < 16 else { return false }
+      state.fillFactor *= 2
+      return true
+    }
+  }
+
+  private func bufferError(_ code: Int32, _ context: IIOContext) -> MotionKitError {
+    let node = "/dev/\(plan.device.id)"
+    let isLocal = uri.hasPrefix("local")
+    let triggers = context.devices.filter { $0.isTrigger && $0.attributeNames.contains("sampling_frequency") }
+    return MotionKitError.iio(
+      .createBuffer, device: plan.device.title, errno: code, triggers: triggers.map(\.name),
+      holders: isLocal && code == EBUSY ? holders(ofFile: node) : [], node: isLocal ? node : "")
+  }
+
+  /// Sets the clock of the stamps to one that never jumps, where that is allowed; the name of the one in use.
+  private func chooseClock(_ device: IIODevice, _ changes: inout AttributeChanges, _ notes: inout [String]) -> String {
+    let attribute = "current_timestamp_clock"
+    guard device.attributeNames.contains(attribute), let before = device.read(attribute).text else { return "" }
+    if before == "boottime" { return before }
+    for clock in ["boottime", "monotonic"] {
+      if clock == before { return before }
+      if changes.write(device, channel: nil, attribute, clock, before: before) == 0 {
+        return device.read(attribute).text ?? clock
+      }
+    }
+    notes.append("time stamps are of the \(before) clock, which could not be changed; they are converted")
+    return before
+  }
+
+  /// Sets the sensors' rates to the nearest at or above those wanted; what they read afterwards, a sensor each.
+  private func setRates(
+    _ device: IIODevice, _ channels: [IIOChannel], atLeast triggerRate: Double?, _ changes: inout AttributeChanges,
+    _ notes: inout [String]
+  ) -> [Double] {
+    zip(plan.sensors, plan.wantedRates).map { sensor, asked in
+      guard let (channelID, attribute) = sensor.rateAttribute else { return 0 }
+      let channel = channelID.flatMap { id in channels.first { $0.id == id } }
+      func current() -> Double {
+        let result = channel?.read(attribute) ?? device.read(attribute)
+        return result.text.flatMap { Double(iioText: $0) } ?? 0
+      }
+      let before = current()
+      let wanted = max(asked, triggerRate ?? 0)
+      guard wanted > 0 else { return before }
+      let target = sensor.available?.nearest(atOrAbove: wanted) ?? wanted
+      guard abs(before - target) > target * 1e-6 else { return before }
+      let code = changes.write(device, channel: channel, attribute, plainNumber(target), before: plainNumber(before))
+      let after = current()
+      if code != 0 {
+        let error = MotionKitError.iio(.writeAttribute, device: plan.device.title, detail: attribute, errno: code)
+        notes.append("\(error.summary); it runs at \(plainNumber(after)) Hz")
+      }
+      return after
+    }
+  }
+
+  /// Sets the trigger and its rate; the rate it reads afterwards, nil where it has none.
+  private func setTrigger(
+    _ context: IIOContext, _ device: IIODevice, _ name: String, isOwn: Bool, frequency: Double?,
+    _ changes: inout AttributeChanges, _ notes: inout [String]
+  ) throws(MotionKitError) -> Double? {
+    let current = device.trigger.current
+    guard let trigger = context.devices.first(where: { $0.isTrigger && $0.name == name }) else {
+      throw .device(
+        what: "\(plan.device.title): its trigger '\(name)' is not there", errno: ENOENT,
+        hint: "create it again, or choose another with --trigger")
+    }
+    if current?.id != trigger.id {
+      let code = device.setTrigger(trigger)
+      if code != 0 {
+        throw MotionKitError.iio(.setTrigger, device: plan.device.title, detail: "to '\(name)'", errno: code)
+      }
+    }
+    guard !isOwn, trigger.attributeNames.contains("sampling_frequency") else { return nil }
+    let before = trigger.read("sampling_frequency").text.flatMap { Double(iioText: $0) } ?? 0
+    if let frequency, abs(before - frequency) > frequency * 1e-6 {
+      let code = changes.write(
+        trigger, channel: nil, "sampling_frequency", plainNumber(frequency), before: plainNumber(before))
+      if code != 0 {
+        let error = MotionKitError.iio(.writeAttribute, device: name, detail: "sampling_frequency", errno: code)
+        notes.append("\(error.summary); it runs at \(plainNumber(before)) Hz")
+      }
+    }
+    return trigger.read("sampling_frequency").text.flatMap { Double(iioText: $0) }
+  }
+
+  /// Tells everybody that the device delivers from now on; the periods in nanoseconds.
+  private func announce(clock: String, rates: [Double], notes: [String], capture: String, openedAt: Int64) -> [Int64] {
+    var periods: [SensorKind: Int64] = [:]
+    var descriptions: [SensorDescription] = []
+    let inventory = IIOInventory(devices: [plan.device], triggers: [])
+    for (sensor, rate) in zip(plan.sensors, rates) {
+      periods[sensor.kind] = rate > 0 ? Int64(1e9 / rate) : 0
+      var description = inventory.describe(SensorCandidate(device: 0, sensor: sensor))
+      description.rate = rate
+      description.capture = capture
+      description.clock = clock
+      description.attributes += notes.map { (name: "note", value: $0) }
+      descriptions.append(description)
+    }
+    send(.started(clock: clock, periods: periods, openedAt: openedAt))
+    let outcome = Outcome(descriptions: descriptions, notes: notes.map { "\(plan.device.title): \($0)" })
+    state.with(notify: true) { if $0.first == nil { $0.first = .success(outcome) } }
+    return plan.sensors.compactMap { periods[$0.kind] }.filter { $0 > 0 }
+  }
+
+  // MARK: - Polled
+
+  private func poll(
+    _ context: IIOContext, _ device: IIODevice, _ changes: inout AttributeChanges, delivered: () -> Void
+  ) throws(MotionKitError) {
+    let channels = Dictionary(device.channels.map { ($0.id, $0) }) { first, _ in first }
+    var notes: [String] = []
+    _ = setRates(device, Array(channels.values), atLeast: nil, &changes, &notes)
+    let asked = plan.wantedRate > 0 ? plan.wantedRate : plan.sensors.map(\.rate).max() ?? 0
+    let rate = asked > 0 ? min(asked, 1000) : IIOInventory.defaultPollingRate
+    let period = Int64(1e9 / rate)
+    // One reading first: whether the device answers at all belongs to the start.
+    var samples: [SensorSample] = []
+    try readOnce(channels, into: &samples)
+    let openedAt = nanoseconds(of: CLOCK_BOOTTIME)
+    _ = announce(
+      clock: "boottime", rates: plan.sensors.map { _ in rate }, notes: notes, capture: "polled", openedAt: openedAt)
+    var due = nanoseconds(of: CLOCK_MONOTONIC)
+    while !isStopping {
+      samples.removeAll(keepingCapacity: true)
+      try readOnce(channels, into: &samples)
+      delivered()
+      let arrival = nanoseconds(of: CLOCK_BOOTTIME)
+      mailbox.with(notify: true) { $0.put(samples, device: number, arrival: arrival, isHostStamped: true) }
+      let now = nanoseconds(of: CLOCK_MONOTONIC)
+      // A reading that took longer than a period is not made up for.
+      due = max(due + period, now + period / 8)
+      _ = state.wait(until: due) { $0.isStopping ? true : nil }
+    }
+  }
+
+  /// Reads all values of all sensors once; each sensor's sample carries the middle of its reading.
+  private func readOnce(_ channels: [String: IIOChannel], into samples: inout [SensorSample]) throws(MotionKitError) {
+    for sensor in plan.sensors {
+      let before = nanoseconds(of: CLOCK_BOOTTIME)
+      var values = (0.0, Double.nan, 0.0)
+      for (index, plan) in sensor.channels.enumerated() {
+        let value = try readValue(plan, channels[plan.id])
+        switch index {
+        case 0: values.0 = value
+        case 1: values.1 = value
+        default: values.2 = value
+        }
+      }
+      let after = nanoseconds(of: CLOCK_BOOTTIME)
+      let time = Timestamp(nanoseconds: before + (after - before) / 2)
+      if sensor.kind != .barometer, let matrix = sensor.matrix {
+        let turned = matrix.apply(Vector3(values.0, values.1, values.2))
+        values = (turned.x, turned.y, turned.z)
+      }
+      samples.append(
+        SensorSample(time: time, kind: sensor.kind, x: Float(values.0), y: Float(values.1), z: Float(values.2)))
+    }
+    samples.sort { ($0.time, $0.kind) < ($1.time, $1.kind) }
+  }
+
+  private func readValue(_ plan: ChannelPlan, _ channel: IIOChannel?) throws(MotionKitError) -> Double {
+    let attribute = plan.hasInput ? "input" : "raw"
+    guard let channel else {
+      throw MotionKitError.iio(.readAttribute, device: self.plan.device.title, detail: plan.id, errno: ENODEV)
+    }
+    switch channel.read(attribute) {
+    case .failure(let code):
+      throw MotionKitError.iio(
+        .readAttribute, device: self.plan.device.title, detail: "\(plan.id) \(attribute)", errno: code)
+    case .text(let text):
+      guard let number = Double(iioText: text) else {
+        throw .device(
+          what: "\(self.plan.device.title): \(plan.id) \(attribute) reads '\(text)', which is no number", errno: EILSEQ,
+          hint: "see the kernel log (dmesg)")
+      }
+      if plan.hasInput { return number * plan.unit }
+      return plan.conversion?.value(number) ?? .nan
+    }
+  }
+}
+
+/// Gives every sample of a batch its time where the device does not.
+///
+/// - Parameters:
+///   - samples: One batch, `perScan` samples an instant.
+///   - perScan: Sensors of the device.
+///   - period: Nominal, nanoseconds.
+///   - arrival: For samples without a stamp, which are counted back from it; nil for stamped ones, which are only spread
+///     where all of a batch carry the time of its interrupt.
+///   - after: The last stamp given before.
+/// - Returns: The last stamp given now.
+func spreadStamps(
+  _ samples: inout [SensorSample], perScan: Int, period: Int64, arrival: Int64?, after: Int64
+) -> Int64 {
+  guard perScan > 0, let first = samples.first, let last = samples.last else { return after }
+  let count = samples.count / perScan
+  let isOneInstant = count > 1 && period > 0 && first.time == last.time
+  guard arrival != nil || isOneInstant else { return last.time.nanoseconds }
+  let end = arrival ?? last.time.nanoseconds
+  // Counted back evenly, never before what was given already.
+  let spacing = max(0, min(period, (end - after) / Int64(max(1, count))))
+  for index in samples.indices {
+    samples[index].time = Timestamp(nanoseconds: end - Int64(count - 1 - index / perScan) * spacing)
+  }
+  return end
+}
+
+/// A number as attributes take it: without a fraction where it has none.
+func plainNumber(_ value: Double) -> String {
+  if let whole = Int64(exactly: value) { return "\(whole)" }
+  return "\(value)"
+}
+
+/// Attributes that were changed, to be put back.
+struct AttributeChanges {
+  private var list: [(device: String, channel: String?, attribute: String, before: String)] = []
+
+  /// Writes an attribute and remembers what it was at first. 0 or the errno.
+  mutating func write(
+    _ device: IIODevice, channel: IIOChannel?, _ attribute: String, _ text: String, before: String
+  ) -> Int32 {
+    let code = channel?.write(attribute, text) ?? device.write(attribute, text)
+    let id = device.id
+    let channelID = channel?.id
+    if code == 0, !list.contains(where: { $0.device == id && $0.channel == channelID && $0.attribute == attribute }) {
+      list.append((id, channelID, attribute, before))
+    }
+    return code
+  }
+
+  /// Puts everything back, the last change first.
+  mutating func restore(_ context: IIOContext) {
+    guard !list.isEmpty else { return }
+    let devices = Dictionary(context.devices.map { ($0.id, $0) }) { first, _ in first }
+    for change in list.reversed() {
+      guard let device = devices[change.device] else { continue }
+      if let id = change.channel {
+        _ = device.channels.first { $0.id == id }?.write(change.attribute, change.before)
+      } else {
+        _ = device.write(change.attribute, change.before)
+      }
+    }
+    list.removeAll()
+  }
+}
+
+extension MotionKitError {
+  /// What happened, in one line, without the hint.
+  var summary: String {
+    switch self {
+    case .invalidSource(let uri, let reason): "\(uri): \(reason)"
+    case .notFound(let what, _), .notPermitted(let what, _), .busy(let what, _), .device(let what, _, _),
+      .unsupported(let what, _):
+      what
+    case .noSensors(let uri, _): "\(uri): no sensors"
+    case .invalidFile(let path, let line, let column, let reason): "\(path):\(line):\(column): \(reason)"
+    case .fileSystem(let path, let errno, _): "\(path): errno \(errno)"
+    }
+  }
+}

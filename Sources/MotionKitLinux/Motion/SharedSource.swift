@@ -1,0 +1,285 @@
+import Glibc
+import SensorFusion
+
+/// One open source that any number of managers use at the same time.
+///
+/// A device can be captured once only, so managers do not open sources: they share this. It runs one reading thread,
+/// asks the source for the union of what its users want, starts it again when the union changes, and switches it off
+/// when the last user is gone.
+///
+///     let manager = MotionManager()                                  // MOTIONKIT_SOURCE, else this machine's sensors
+///     let remote = MotionManager(source: .named("ip:board.local"))
+///     let test = MotionManager(source: SharedSource(scriptedSource))
+public final class SharedSource: Sendable {
+  /// How samples and handlers keep step.
+  public enum Stepping: Hashable, Sendable {
+    /// The source runs; handlers follow on their queues.
+    case free
+    /// After each sample the source waits until every handler has finished, so that whatever a handler does (stop,
+    /// start, change an interval) takes effect before the next sample: the same run every time. For tests.
+    case lockstep
+  }
+
+  /// The name by which it was opened, or what the injected source calls itself.
+  public let uri: String
+  let stepping: Stepping
+  /// Whether starting again with other settings continues where it was (a device), or goes back to the beginning.
+  let isDevice: Bool
+  let isUnpaced: Bool
+  private let opener: @Sendable () throws(MotionKitError) -> any SensorSource
+  private let opened = Locked(Opened())
+  let state = Locked(State())
+
+  private struct Opened {
+    var source: (any SensorSource)?
+    var description: SourceDescription?
+    var failure: MotionKitError?
+    var failureTime = Timestamp(nanoseconds: .min)
+  }
+
+  /// What the reading thread and the users share.
+  struct State {
+    var consumers: [any SampleConsumer] = []
+    /// Grows whenever the users or their wishes change.
+    var generation = 0
+    var isThreadRunning = false
+    var holds = 0
+    var started: SourceDescription?
+    var anchor: ClockAnchor?
+    var runs = 0
+    var endedRuns = 0
+    var failure: MotionKitError?
+    var eventCounts: [String: Int64] = [:]
+  }
+
+  private init(
+    uri: String, stepping: Stepping, isDevice: Bool, isUnpaced: Bool,
+    opener: @escaping @Sendable () throws(MotionKitError) -> any SensorSource
+  ) {
+    self.uri = uri
+    self.stepping = stepping
+    self.isDevice = isDevice
+    self.isUnpaced = isUnpaced
+    self.opener = opener
+  }
+
+  /// Shares a source of the caller's own making: a scripted one in a test, a new kind of sensor.
+  public convenience init(_ source: any SensorSource, stepping: Stepping = .free) {
+    let description = source.description
+    // A paced recording or scene counts as live, but does not go on where it was when it is started again.
+    let isDevice =
+      switch try? SourceURI(description.uri) {
+      case .recording, .simulation: false
+      case .iio, nil: description.isLive
+      }
+    self.init(
+      uri: description.uri, stepping: stepping, isDevice: isDevice, isUnpaced: !description.isLive,
+      opener: { () throws(MotionKitError) in source })
+  }
+
+  /// A source by its URI, not shared with anybody who opens the same name: each run of a test has its own.
+  public convenience init(opening uri: String, pacing: Pacing = .speed(1), stepping: Stepping = .free) {
+    let isDevice: Bool
+    if let parsed = try? SourceURI(uri), case .iio = parsed { isDevice = true } else { isDevice = false }
+    self.init(
+      uri: uri, stepping: stepping, isDevice: isDevice, isUnpaced: !isDevice && pacing == .unpaced,
+      opener: { () throws(MotionKitError) in try openSource(uri, pacing: pacing) })
+  }
+
+  // MARK: What is there
+
+  /// What the source has, found when it was opened; nothing is switched on for it.
+  ///
+  /// Throws `MotionKitError` that says what to do next. On a machine without sensors it names `sim:walk`.
+  public func describe() throws(MotionKitError) -> SourceDescription {
+    try opened.withLock { (opened) throws(MotionKitError) in
+      if opened.source == nil, let known = opened.description { return known }
+      _ = try open(&opened)
+      guard let description = opened.description else {
+        throw .notFound(what: uri, hint: "the source gave no description")
+      }
+      return description
+    }
+  }
+
+  /// Whether the source can be opened and has a sensor of this kind.
+  public func has(_ kind: SensorKind) -> Bool {
+    guard let description = try? describe() else { return false }
+    return description.sensor(kind) != nil
+  }
+
+  /// Throws unless the source has all of `kinds`; the error says which one is missing and how to try without.
+  func require(_ kinds: Set<SensorKind>, for purpose: String) throws(MotionKitError) {
+    let description = try describe()
+    let missing = kinds.filter { description.sensor($0) == nil }.sorted()
+    guard let first = missing.first else { return }
+    throw .noSensors(
+      uri: uri,
+      hint: "\(purpose) needs a sensor of the kind '\(first)'; MOTIONKIT_SOURCE=sim:walk tries it without hardware")
+  }
+
+  /// After a failed opening, how long the same answer is given without trying again, seconds.
+  private static let retryInterval = 1.0
+
+  private func open(_ opened: inout Opened) throws(MotionKitError) -> any SensorSource {
+    if let source = opened.source { return source }
+    let now = bootTime()
+    if let failure = opened.failure, now.seconds(since: opened.failureTime) < Self.retryInterval { throw failure }
+    do {
+      let source = try opener()
+      opened.source = source
+      opened.description = source.description
+      opened.failure = nil
+      return source
+    } catch {
+      let failure = Self.withWayOut(error, uri: uri)
+      opened.failure = failure
+      opened.failureTime = now
+      throw failure
+    }
+  }
+
+  /// An application has no --source option: where this machine has no sensors, it is the environment that helps.
+  private static func withWayOut(_ error: MotionKitError, uri: String) -> MotionKitError {
+    guard uri.hasPrefix("local:"), case .notFound(let what, _) = error else { return error }
+    return .notFound(
+      what: what,
+      hint:
+        "load the sensor's kernel module or device-tree overlay; MOTIONKIT_SOURCE=sim:walk tries it without hardware")
+  }
+
+  /// The open source, for the reading thread.
+  func openForReading() throws(MotionKitError) -> any SensorSource {
+    try opened.withLock { (opened) throws(MotionKitError) in try open(&opened) }
+  }
+
+  /// Lets go of the source, so that its descriptors are free; its description is remembered.
+  func closeAfterReading() { opened.withLock { $0.source = nil } }
+
+  // MARK: Users
+
+  func add(_ consumer: any SampleConsumer) {
+    state.withLock {
+      $0.consumers.append(consumer)
+      $0.generation += 1
+    }
+    startReadingIfNeeded()
+  }
+
+  func remove(_ consumer: any SampleConsumer) {
+    state.withLockNotifying {
+      $0.consumers.removeAll { $0 === consumer }
+      $0.generation += 1
+    }
+  }
+
+  /// A consumer wants something else now.
+  func demandChanged() { state.withLock { $0.generation += 1 } }
+
+  private func startReadingIfNeeded() {
+    let starts = state.withLock { state -> Bool in
+      guard !state.isThreadRunning, state.holds == 0, !state.consumers.isEmpty else { return false }
+      state.isThreadRunning = true
+      state.runs += 1
+      state.failure = nil
+      return true
+    }
+    guard starts else { return }
+    do {
+      try startThread(for: uri) { self.read() }
+    } catch {
+      failAll(error)
+    }
+  }
+
+  /// Ends all consumers with an error and marks the thread as gone.
+  func failAll(_ error: MotionKitError?) {
+    let consumers = state.withLock { state -> [any SampleConsumer] in
+      defer { state.consumers = [] }
+      return state.consumers
+    }
+    for consumer in consumers { consumer.finish(error) }
+    if stepping == .lockstep { for consumer in consumers { consumer.waitUntilIdle() } }
+    state.withLockNotifying {
+      $0.failure = error
+      $0.endedRuns = $0.runs
+      $0.isThreadRunning = false
+      $0.started = nil
+    }
+    startReadingIfNeeded()  // for whoever came meanwhile
+  }
+
+  // MARK: Control
+
+  /// Keeps the source from starting until `release()`: start all that shall see the first sample, then release.
+  public func hold() { state.withLock { $0.holds += 1 } }
+
+  /// Undoes one `hold()`.
+  public func release() {
+    state.withLock { $0.holds = max(0, $0.holds - 1) }
+    startReadingIfNeeded()
+  }
+
+  /// Whether samples are being read.
+  public var isRunning: Bool { state.withLock { $0.isThreadRunning } }
+
+  /// Waits until the source is at its end or nobody uses it any more, and in lockstep until all handlers have run.
+  ///
+  /// Blocks the calling thread. Throws the error that ended the source, if one did.
+  public func waitUntilEnd() throws(MotionKitError) {
+    let failure = state.wait { state -> MotionKitError?? in
+      state.isThreadRunning ? nil : .some(state.failure)
+    }
+    if let failure { throw failure }
+  }
+
+  /// Ends every service of this source without waiting for handlers: no handler call begins after this returns.
+  public func cancel() {
+    let consumers = state.withLockNotifying { state -> [any SampleConsumer] in
+      defer { state.consumers = [] }
+      state.generation += 1
+      state.failure = .unsupported(
+        what: "waiting longer for \(uri)",
+        hint: "it does not end, or a handler's queue does not run: is it suspended, or a main queue that nobody serves?"
+      )
+      return state.consumers
+    }
+    for consumer in consumers { consumer.close() }
+  }
+
+  /// What happened to the stream since it was made, by the events' names (`gap`, `overrun`, `lost`, …).
+  public var eventCounts: [String: Int64] { state.withLock { $0.eventCounts } }
+
+  /// UTC at an instant of the samples' clock, nanoseconds since 1970-01-01.
+  ///
+  /// From the source's own clock anchor (a recording's, a remote board's), else from this machine's clocks.
+  public func utcNanoseconds(at time: Timestamp) -> Int64 {
+    let anchor = state.withLock { $0.anchor } ?? ClockAnchor.now()
+    let (difference, overflow) = time.nanoseconds.subtractingReportingOverflow(anchor.time.nanoseconds)
+    return overflow ? anchor.utcNanoseconds : anchor.utcNanoseconds &+ difference
+  }
+
+  /// The instant of the samples' clock at a UTC; the inverse of `utcNanoseconds(at:)`.
+  public func time(atUTCNanoseconds utc: Int64) -> Timestamp {
+    let anchor = state.withLock { $0.anchor } ?? ClockAnchor.now()
+    let (difference, overflow) = utc.subtractingReportingOverflow(anchor.utcNanoseconds)
+    return Timestamp(nanoseconds: overflow ? anchor.time.nanoseconds : anchor.time.nanoseconds &+ difference)
+  }
+}
+
+extension ClockAnchor {
+  /// This machine's boot clock and wall clock, read together.
+  static func now() -> ClockAnchor {
+    var utc = timespec()
+    let time = bootTime()
+    clock_gettime(CLOCK_REALTIME, &utc)
+    return ClockAnchor(time: time, utcNanoseconds: Int64(utc.tv_sec) * 1_000_000_000 + Int64(utc.tv_nsec))
+  }
+}
+
+/// The boot clock now.
+func bootTime() -> Timestamp {
+  var now = timespec()
+  clock_gettime(CLOCK_BOOTTIME, &now)
+  return Timestamp(nanoseconds: Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec))
+}

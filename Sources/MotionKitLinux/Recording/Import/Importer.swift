@@ -1,0 +1,506 @@
+import Glibc
+import SensorFusion
+
+/// Reads another program's log and writes it as a session.
+///
+/// Columns are found by their names and units, never by their position; where neither the header nor an option tells
+/// a unit or a sign, the import stops and asks.
+///
+/// - Parameters:
+///   - paths: Files, or a directory of files that belong together.
+///   - directory: The session to make; must not exist or be empty.
+///   - options: What the user knows about the log.
+///   - pipeline: Settings of the pipeline that the derived files are made with; nil for the defaults.
+/// - Returns: What was understood and what was noticed.
+/// - Throws: `MotionKitError.invalidFile` or `.unsupported` with what has to be told; nothing is written then.
+@discardableResult
+public func importLog(
+  _ paths: [String], to directory: String, options: ImportOptions = ImportOptions(),
+  pipeline: MotionPipeline.Configuration? = nil
+) throws(MotionKitError) -> ImportReport {
+  var importer = Importer(options: options)
+  try importer.read(paths)
+  try importer.write(to: directory, pipeline: pipeline)
+  return importer.report
+}
+
+struct Importer {
+  let options: ImportOptions
+  private(set) var report = ImportReport()
+  private(set) var samples: [SensorSample] = []
+  private var anchors: [ClockAnchor] = []
+  private var duplicates: [ObjectIdentifier: Int64] = [:]
+  private var gravityGroup: Group?
+  /// What was said about a rate too low for steps.
+  private var slowNote = ""
+
+  init(options: ImportOptions) { self.options = options }
+
+  // MARK: Files
+
+  mutating func read(_ paths: [String]) throws(MotionKitError) {
+    let files = try Self.expand(paths)
+    var metadata = ImportFormat.SensorLoggerMetadata()
+    for file in files where ImportFormat.baseName(file.name) == "metadata" {
+      if let layout = try ImportLayout(path: file.path) { metadata = .init(layout) }
+    }
+    var tables: [ImportTable] = []
+    for file in files where !["metadata", "device", "time"].contains(ImportFormat.baseName(file.name)) {
+      let table = try ImportTable(path: file.path, fileName: file.name, options: options, metadata: metadata)
+      if let table, table.hasValues, !table.lines.isEmpty {
+        tables.append(table)
+      } else {
+        report.ignored.append("\(file.name): no motion sensor's columns")
+      }
+    }
+    guard !tables.isEmpty else {
+      throw .invalidFile(
+        path: paths.first ?? "", line: 0, column: 0,
+        reason: "there is no table with a motion sensor's columns in it (\(files.count) files looked at)")
+    }
+    try take(tables)
+    for file in files where ImportFormat.baseName(file.name) == "time" { try readPhyphoxTimes(file.path) }
+  }
+
+  /// The files of directories; a directory's own directories only where it has no files of its own beside them.
+  private static func expand(_ paths: [String]) throws(MotionKitError) -> [(path: String, name: String)] {
+    guard !paths.isEmpty else {
+      throw .invalidFile(path: "", line: 0, column: 0, reason: "no file to import was named")
+    }
+    var files: [(String, String)] = []
+    for path in paths {
+      var status = stat()
+      guard stat(path, &status) == 0 else {
+        throw .notFound(what: path, hint: "\(errorText(errno)); check the path")
+      }
+      guard status.st_mode & S_IFMT == S_IFDIR else {
+        files.append((path, String(path.split(separator: "/").last ?? "")))
+        continue
+      }
+      for directory in [path, path + "/meta"] {
+        for name in (try? SystemFileLayer().list(directory)) ?? [] {
+          let ending = name.split(separator: ".").last.map { $0.lowercased() } ?? ""
+          if ["csv", "txt", "tsv", "log", "dat"].contains(ending) { files.append((directory + "/" + name, name)) }
+        }
+      }
+    }
+    return files
+  }
+
+  /// phyphox's meta/time.csv: the UTC of the experiment's start.
+  private mutating func readPhyphoxTimes(_ path: String) throws(MotionKitError) {
+    guard let layout = try ImportLayout(path: path), layout.names.first == "event",
+      let time = layout.names.firstIndex(of: "experiment time"), let utc = layout.names.firstIndex(of: "system time")
+    else { return }
+    for row in layout.preview where row.count == layout.names.count {
+      if let seconds = Double(row[time]), let epoch = Double(row[utc]) {
+        anchors.append(
+          ClockAnchor(
+            time: Timestamp(seconds: seconds), utcNanoseconds: Timestamp(seconds: epoch).nanoseconds))
+      }
+    }
+  }
+
+  // MARK: Sensors
+
+  /// A quantity's columns in one table.
+  private struct Group {
+    var table: ImportTable
+    var quantity: ImportQuantity
+    var axes: [Int?]
+    var isUncalibrated: Bool
+
+    /// Better sources of a sensor come first: whole before partial, calibrated by the system before not.
+    var rank: Int { (axes.contains(nil) ? 2 : 0) + (isUncalibrated ? 1 : 0) }
+    var unit: String? { axes.compactMap { $0 }.first.flatMap { table.columns[$0].unit } }
+    var names: String {
+      let names = axes.compactMap { $0.map { table.columns[$0].name } }
+      return "\(table.fileName): \(names.joined(separator: ", "))"
+    }
+  }
+
+  private static func groups(_ table: ImportTable) -> [Group] {
+    var groups: [Group] = []
+    for (index, column) in table.columns.enumerated() {
+      guard case .value(let quantity, let axis, let isUncalibrated) = column.role else { continue }
+      let isScalar = quantity == .pressure || quantity == .temperature
+      let slot = groups.firstIndex {
+        $0.quantity == quantity && $0.isUncalibrated == isUncalibrated && $0.axes[axis] == nil
+      }
+      if let slot {
+        groups[slot].axes[axis] = index
+      } else {
+        var axes: [Int?] = Array(repeating: nil, count: isScalar ? 1 : 3)
+        axes[axis] = index
+        groups.append(Group(table: table, quantity: quantity, axes: axes, isUncalibrated: isUncalibrated))
+      }
+    }
+    return groups
+  }
+
+  private mutating func take(_ tables: [ImportTable]) throws(MotionKitError) {
+    var groups: [Group] = []
+    for table in tables {
+      report.readReport.add(table.report)
+      if report.format.isEmpty { report.format = table.format.name }
+      if !table.timeNote.isEmpty { report.warnings.append("\(table.fileName): \(table.timeNote)") }
+      groups += Self.groups(table)
+    }
+    var problems: [String] = []
+    var used: [ImportQuantity: Group] = [:]
+    for quantity in ImportQuantity.allCases {
+      let found = groups.filter { $0.quantity == quantity }.sorted { $0.rank < $1.rank }
+      guard let best = found.first else { continue }
+      if let rival = found.dropFirst().first(where: { $0.rank == best.rank }), rival.table !== best.table {
+        throw .unsupported(
+          what: "importing '\(best.table.fileName)' and '\(rival.table.fileName)' together",
+          hint: "both hold the same sensor (\(quantity.rawValue)); import them one by one")
+      }
+      for other in found.dropFirst() { report.ignored.append("\(other.names): \(best.names) was taken") }
+      if best.axes.contains(nil), !options.missingAxesAreZero {
+        report.ignored.append("\(best.names): some of x, y, z are missing (take them as 0 with --missing-axes zero)")
+        continue
+      }
+      used[quantity] = best
+    }
+    let times = try timed(tables)
+    if used[.acceleration] == nil { try sumOrTakeLinear(&used) }
+    for (quantity, kind) in [
+      (ImportQuantity.acceleration, SensorKind.accelerometer), (.rotation, .gyroscope), (.field, .magnetometer),
+      (.pressure, .barometer),
+    ] {
+      guard let group = used[quantity], let stamps = times[ObjectIdentifier(group.table)] else { continue }
+      try add(group, kind, stamps, temperature: used[.temperature], &problems)
+    }
+    guard problems.isEmpty else { throw ask(problems, tables) }
+    guard !samples.isEmpty else {
+      throw .invalidFile(
+        path: tables[0].path, line: 0, column: 0,
+        reason: "no sensor can be imported from it: \(report.ignored.joined(separator: "; "))")
+    }
+    // Stable: samples of one sensor and instant keep their order.
+    samples.sort { ($0.time, $0.kind) < ($1.time, $1.kind) }
+    report.events.sort { $0.time < $1.time }
+    listIgnored(tables, used)
+  }
+
+  private func ask(_ problems: [String], _ tables: [ImportTable]) -> MotionKitError {
+    .invalidFile(path: tables[0].path, line: 1, column: 1, reason: problems.joined(separator: "; "))
+  }
+
+  /// A log without a total acceleration: gravity and the rest are added where it has both; else what it has is taken
+  /// and said.
+  private mutating func sumOrTakeLinear(_ used: inout [ImportQuantity: Group]) throws(MotionKitError) {
+    guard var linear = used[.linearAcceleration] else { return }
+    if let gravity = used[.gravity], gravity.table.times == linear.table.times,
+      gravity.axes.allSatisfy({ $0 != nil }), linear.axes.allSatisfy({ $0 != nil })
+    {
+      linear.quantity = .acceleration
+      used[.acceleration] = linear
+      gravityGroup = gravity
+      return
+    }
+    linear.quantity = .linearAcceleration
+    used[.acceleration] = linear
+    report.warnings.append(
+      "\(linear.names) is acceleration without gravity: attitude cannot be computed from it, steps can")
+  }
+
+  // MARK: Times
+
+  private mutating func timed(_ tables: [ImportTable]) throws(MotionKitError) -> [ObjectIdentifier: [Timestamp]] {
+    var result: [ObjectIdentifier: [Timestamp]] = [:]
+    for table in tables {
+      let stamps = try times(of: table).map { Timestamp(nanoseconds: $0) }
+      result[ObjectIdentifier(table)] = stamps
+      for note in table.notes where stamps.indices.contains(note.row) {
+        report.events.append(SourceEvent(time: stamps[note.row], name: "note", detail: note.text))
+      }
+      noteWallClock(table, stamps)
+    }
+    return result
+  }
+
+  private mutating func times(of table: ImportTable) throws(MotionKitError) -> [Int64] {
+    let count = table.lines.count
+    guard table.timeColumn != nil, !(options.ratesReplaceTimes && options.rate != nil) else {
+      guard let rate = options.rate, rate > 0 else {
+        throw .invalidFile(
+          path: table.path, line: 1, column: 1, reason: "it has no time column; give the samples per second (--rate)")
+      }
+      let first = table.times.first ?? 0
+      let base = table.rowNumbers.count == count ? table.rowNumbers : (0..<Int64(count)).map { $0 }
+      return base.map { first + Int64((Double($0 - base[0]) / rate * 1e9).rounded()) }
+    }
+    let name = table.timeColumn.map { table.columns[$0].name } ?? ""
+    if count > 1, table.times.allSatisfy({ $0 == table.times[0] }) {
+      throw .invalidFile(
+        path: table.path, line: table.lines[0], column: 1,
+        reason: "no usable time resolution: column '\(name)' is \(table.timePreview.first ?? "") in every row; give the"
+          + " samples per second (--rate with --assume-rate)")
+    }
+    // Whole numbers below 2^32 may be a counter that rolls over.
+    let isCounter = table.timePreview.allSatisfy { $0.utf8.allSatisfy { (48...57).contains($0) } }
+    let unit = isCounter ? table.timeStep : nil
+    let fixed = ImportTimes(table.times, counterUnit: unit)
+    for jump in fixed.discontinuities {
+      let step = Double(jump.step) / 1e9
+      report.discontinuities.append(.init(file: table.fileName, line: table.lines[jump.row], step: step))
+      report.events.append(
+        SourceEvent(
+          time: Timestamp(nanoseconds: fixed.times[jump.row]), name: "time_jump",
+          detail: "\(table.fileName) line \(table.lines[jump.row]): \(step) s from the row before; closed"))
+    }
+    if fixed.duplicates > 0 {
+      report.warnings.append(
+        "\(table.fileName): \(fixed.duplicates) rows have the time of the row before; each run was spread evenly over the"
+          + " time before it")
+    }
+    if fixed.rollovers > 0 {
+      report.warnings.append(
+        "\(table.fileName): the 32-bit time counter started again \(fixed.rollovers) times; counted on")
+    }
+    duplicates[ObjectIdentifier(table)] = fixed.duplicates
+    try checkRate(table, fixed.times)
+    return fixed.times
+  }
+
+  /// The times in the log win over the rate that the user gives; both are told where they disagree.
+  private mutating func checkRate(_ table: ImportTable, _ times: [Int64]) throws(MotionKitError) {
+    guard let declared = options.rate else { return }
+    var timing = StreamStatistics()
+    for time in times { timing.add(Timestamp(nanoseconds: time)) }
+    guard timing.rate > 0, abs(timing.rate / declared - 1) > 0.05 else { return }
+    report.warnings.append(
+      "\(table.fileName): the times give \(oneDecimal(timing.rate)) Hz, the rate given is \(oneDecimal(declared)) Hz; the times"
+        + " were used (--assume-rate uses the rate)")
+  }
+
+  /// Steps of a wall clock that runs beside the time become events.
+  private mutating func noteWallClock(_ table: ImportTable, _ stamps: [Timestamp]) {
+    guard table.wallTimes.count == stamps.count, let first = stamps.first else { return }
+    var offset = table.wallTimes[0] &- first.nanoseconds
+    anchors.append(ClockAnchor(time: first, utcNanoseconds: table.wallTimes[0]))
+    for (row, time) in stamps.enumerated() {
+      let step = table.wallTimes[row] &- time.nanoseconds &- offset
+      guard step.magnitude > 50_000_000 else { continue }
+      offset &+= step
+      anchors.append(ClockAnchor(time: time, utcNanoseconds: table.wallTimes[row]))
+      report.events.append(
+        SourceEvent(
+          time: time, name: "clock_step",
+          detail: "the wall clock moved by \(step > 0 ? "+" : "")\(Double(step) / 1e9) s against the samples' clock"))
+    }
+  }
+
+  // MARK: Values
+
+  private func unitOption(_ quantity: ImportQuantity) -> (text: String?, flag: String) {
+    switch quantity {
+    case .acceleration, .linearAcceleration, .gravity: (options.accelerationUnit, "--accel-unit")
+    case .rotation: (options.rotationUnit, "--gyro-unit")
+    case .field: (options.fieldUnit, "--mag-unit")
+    case .pressure: (options.pressureUnit, "--pressure-unit")
+    case .temperature: (nil, "")
+    }
+  }
+
+  /// The factor to the unit of recordings; nil where nobody tells the unit.
+  private func factor(_ group: Group) throws(MotionKitError) -> (factor: Double, unit: String, isTold: Bool)? {
+    let option = unitOption(group.quantity)
+    if let text = option.text {
+      guard let factor = ImportUnit.factor(text, group.quantity) else {
+        throw .unsupported(
+          what: "the unit '\(text)'",
+          hint: "for \(group.quantity.rawValue) use one of "
+            + ImportUnit.table(group.quantity).keys.sorted().joined(separator: ", "))
+      }
+      return (factor, text, true)
+    }
+    if let text = group.unit, let factor = ImportUnit.factor(text, group.quantity) { return (factor, text, false) }
+    // The plain form may carry Pa in its name.
+    if let text = group.table.format.units[group.quantity], let factor = ImportUnit.factor(text, group.quantity) {
+      return (factor, text, false)
+    }
+    return nil
+  }
+
+  private mutating func add(
+    _ group: Group, _ kind: SensorKind, _ stamps: [Timestamp], temperature: Group?, _ problems: inout [String]
+  ) throws(MotionKitError) {
+    var sensor = ImportReport.Sensor(kind: kind, columns: group.names)
+    let rows = cells(group, &sensor, adding: group.quantity == .acceleration ? gravity(for: group) : nil)
+    let lengths = rows.map { row in (row.x * row.x + row.y * row.y + row.z * row.z).squareRoot() }
+    let median = ImportChecks.median(lengths) ?? 0
+    for stamp in rows.map({ stamps[$0.row] }) { sensor.timing.add(stamp) }
+    if kind == .accelerometer, sensor.timing.rate > 0, sensor.timing.rate < ImportChecks.slowestForSteps {
+      let text = "\(oneDecimal(sensor.timing.rate)) Hz is too slow to count steps: steps are not available"
+      report.warnings.append(text)
+      slowNote = text
+    }
+    guard let (factor, unit, isTold) = try factor(group) else {
+      let name = group.quantity.rawValue
+      let guess =
+        switch group.quantity {
+        case .acceleration, .linearAcceleration, .gravity: ImportChecks.guess(force: median)
+        case .rotation: ImportChecks.guess(rotation: median)
+        case .pressure: ImportChecks.guess(pressure: median)
+        default: "has a median of \(median)"
+        }
+      problems.append(
+        "\(group.names): no unit is known for \(name); a median length of \(median) \(guess)"
+          + " (\(unitOption(group.quantity).flag))" + (slowNote.isEmpty ? "" : "; \(slowNote)"))
+      return
+    }
+    try checkPlausible(group, median * factor, unit, isTold: isTold, &problems)
+    let sign = kind == .accelerometer ? accelerationSign(group) : 1
+    let thermometer = kind == .barometer ? temperatures(temperature, group) : [:]
+    for row in rows {
+      let scale = factor * sign
+      var sample = SensorSample(
+        time: stamps[row.row], kind: kind, x: Float(row.x * scale), y: Float(row.y * scale), z: Float(row.z * scale))
+      if kind == .barometer { sample.y = Float(thermometer[row.row] ?? .nan) }
+      samples.append(sample)
+    }
+    sensor.columns += " (\(unit))"
+    sensor.duplicates = duplicates[ObjectIdentifier(group.table)] ?? 0
+    report.sensors.append(sensor)
+    if kind == .accelerometer { warnIfFaceDown(group, rows.map { $0.z * factor * sign }) }
+  }
+
+  private typealias Row = (row: Int, x: Double, y: Double, z: Double)
+
+  /// The rows in which all axes have a finite value.
+  private func cells(_ group: Group, _ sensor: inout ImportReport.Sensor, adding gravity: Group?) -> [Row] {
+    let axes = group.axes.map { $0.flatMap { group.table.values[$0] } }
+    let more = gravity?.axes.map { $0.flatMap { gravity?.table.values[$0] } }
+    var rows: [Row] = []
+    rows.reserveCapacity(group.table.lines.count)
+    for row in group.table.lines.indices {
+      var v = [0.0, 0.0, 0.0]
+      var blanks = 0
+      var isFinite = true
+      for axis in axes.indices {
+        guard let column = axes[axis] else { continue }
+        switch column.cells[row] {
+        case .value: v[axis] = column.numbers[row] + (more?[axis]?.numbers[row] ?? 0)
+        case .blank: blanks += 1
+        case .notFinite: isFinite = false
+        }
+      }
+      if blanks > 0 {
+        sensor.blank += 1
+      } else if !isFinite || !v.allSatisfy(\.isFinite) {
+        sensor.nonFinite += 1
+      } else {
+        rows.append((row, v[0], v[1], v[2]))
+      }
+    }
+    return rows
+  }
+
+  /// The gravity that has to be added to a log's acceleration without it; nil where the log has the whole.
+  private func gravity(for group: Group) -> Group? {
+    guard let index = group.axes.first.flatMap({ $0 }),
+      case .value(.linearAcceleration, _, _) = group.table.columns[index].role
+    else { return nil }
+    return gravityGroup
+  }
+
+  private func temperatures(_ group: Group?, _ pressure: Group) -> [Int: Double] {
+    guard let group, group.table === pressure.table, let index = group.axes[0], let column = group.table.values[index]
+    else { return [:] }
+    var result: [Int: Double] = [:]
+    // Temperatures that no chip measures are in another unit than °C: left out.
+    for (row, value) in column.numbers.enumerated() where column.cells[row] == .value && abs(value) < 150 {
+      result[row] = value
+    }
+    return result
+  }
+
+  private func checkPlausible(
+    _ group: Group, _ median: Double, _ unit: String, isTold: Bool, _ problems: inout [String]
+  ) throws(MotionKitError) {
+    guard !isTold else { return }
+    let flag = unitOption(group.quantity).flag
+    switch group.quantity {
+    case .acceleration where !ImportChecks.possibleForce.contains(median):
+      problems.append(
+        "\(group.names): read as \(unit) its median length is \(median) m/s^2, which gravity does not fit; say the unit"
+          + " (\(flag))")
+    case .rotation where median > ImportChecks.largestRotation:
+      problems.append(
+        "\(group.names): read as \(unit) its median is \(median) rad/s, which nothing carried turns with; say the unit"
+          + " (\(flag))")
+    case .pressure where !ImportChecks.possiblePressure.contains(median):
+      problems.append("\(group.names): read as \(unit) its median is \(median) kPa; say the unit (\(flag))")
+    default: break
+    }
+  }
+
+  private mutating func accelerationSign(_ group: Group) -> Double {
+    let told = options.accelerationSign
+    guard (told ?? group.table.format.sign) == .coreMotion else { return 1 }
+    if told == nil {
+      report.warnings.append(
+        "\(group.names): read with Core Motion's signs (flat and face up reads -1 g), as \(group.table.format.name) writes"
+      )
+    }
+    return -1
+  }
+
+  /// A device that mostly lies face down may be a log with Core Motion's signs: the user decides.
+  private mutating func warnIfFaceDown(_ group: Group, _ z: [Double]) {
+    guard options.accelerationSign == nil, group.table.format.sign == nil, let median = ImportChecks.median(z),
+      median < -0.7 * standardGravity
+    else { return }
+    report.warnings.append(
+      "\(group.names): the still sample points down (z = \(oneDecimal(median)) m/s^2): the device lay on its face, or the"
+        + " log has Core Motion's signs (--accel-sign core-motion)")
+  }
+
+  private mutating func listIgnored(_ tables: [ImportTable], _ used: [ImportQuantity: Group]) {
+    for table in tables {
+      let names = table.columns.filter { $0.role == .unknown }.map(\.name)
+      if !names.isEmpty { report.ignored.append("\(table.fileName): columns \(names.joined(separator: ", "))") }
+    }
+  }
+
+  private func oneDecimal(_ value: Double) -> String {
+    let tenths = Int64((value * 10).rounded())
+    return "\(tenths < 0 ? "-" : "")\(tenths.magnitude / 10).\(tenths.magnitude % 10)"
+  }
+
+  // MARK: Writing
+
+  func write(to directory: String, pipeline settings: MotionPipeline.Configuration?) throws(MotionKitError) {
+    var configuration = settings ?? MotionPipeline.Configuration()
+    if settings == nil { configuration.filter.hasGyroscope = report.sensor(.gyroscope) != nil }
+    let sensors = report.sensors.map { sensor in
+      var description = SensorDescription(
+        kind: sensor.kind, name: sensor.kind.name, identity: sensor.columns, rate: sensor.timing.rate)
+      description.capture = "imported"
+      return description
+    }
+    var info = SessionInfo(
+      source: SourceDescription(
+        uri: "import:" + report.format, sensors: sensors, notes: report.warnings + report.readReport.notes,
+        isLive: false, anchors: anchors),
+      pipeline: configuration)
+    info.labels = options.labels
+    info.origin = "imported from " + (report.format.isEmpty ? "a table" : report.format)
+    var writing = SessionWriter.Options()
+    writing.whenFull = .wait
+    let writer = try SessionWriter(directory: directory, info: info, options: writing)
+    var pipeline = MotionPipeline(configuration: configuration)
+    var batch = ProcessedBatch()
+    batch.input.events = report.events
+    for start in stride(from: 0, to: samples.count, by: 1024) {
+      batch.input.samples = Array(samples[start..<min(start + 1024, samples.count)])
+      batch.process(with: &pipeline)
+      try writer.consume(batch)
+      batch.input.removeAll()
+    }
+    try writer.finish(counters: pipeline.counters)
+  }
+}

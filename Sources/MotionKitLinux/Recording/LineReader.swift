@@ -1,0 +1,174 @@
+import Glibc
+
+/// Where bytes come from: a file, an unpacked file, a test.
+protocol ByteSource: AnyObject {
+  /// Fills `room` as far as it can; 0 at the end.
+  func read(into room: UnsafeMutableRawBufferPointer) throws(FileFault) -> Int
+}
+
+/// The bytes of a file of any size.
+final class FileBytes: ByteSource {
+  private let descriptor: Int32
+
+  init(path: String) throws(FileFault) {
+    descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    if descriptor < 0 { throw FileFault(errno: errno) }
+    var status = stat()
+    if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+      close(descriptor)
+      throw FileFault(errno: EISDIR)
+    }
+    _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
+  }
+
+  deinit { close(descriptor) }
+
+  func read(into room: UnsafeMutableRawBufferPointer) throws(FileFault) -> Int {
+    while true {
+      let count = Glibc.read(descriptor, room.baseAddress, room.count)
+      if count >= 0 { return count }
+      if errno != EINTR { throw FileFault(errno: errno) }
+    }
+  }
+}
+
+/// Bytes that are in memory.
+final class MemoryBytes: ByteSource {
+  private let bytes: [UInt8]
+  private var position = 0
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  func read(into room: UnsafeMutableRawBufferPointer) throws(FileFault) -> Int {
+    let count = min(room.count, bytes.count - position)
+    room.copyBytes(from: bytes[position..<(position + count)])
+    position += count
+    return count
+  }
+}
+
+/// One line of a text file, without its end. Valid until the next line is read.
+struct TextLine {
+  var start: UnsafePointer<UInt8>
+  /// Behind the last byte (a CR before the line's end is not part of the line). The byte here is a line end.
+  var end: UnsafePointer<UInt8>
+  /// 1-based.
+  var number: Int
+  /// Whether the line holds NUL bytes or is longer than any row can be: what is left of it is not to be trusted.
+  var isDamaged: Bool
+
+  var count: Int { end - start }
+  var text: String { String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self) }
+
+  /// Whether it holds nothing but spaces.
+  var isBlank: Bool {
+    UnsafeBufferPointer(start: start, count: count).allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
+  }
+}
+
+/// Reads a text of any size line by line in bounded memory. A byte order mark is skipped, CR LF is one line end. A last
+/// line without an end is never a line: it may have been cut anywhere, even where what is left looks whole.
+final class LineReader {
+
+  let path: String
+  /// Lines read so far.
+  private(set) var lineNumber = 0
+  /// Bytes of the last line, where it has no end; known at the end.
+  private(set) var tornBytes = 0
+  /// Whether a byte order mark was skipped.
+  private(set) var hasByteOrderMark = false
+  /// Lines that ended with CR LF.
+  private(set) var crlfLines = 0
+
+  private let source: any ByteSource
+  private let base: UnsafeMutablePointer<UInt8>
+  private let capacity: Int
+  private var position = 0
+  private var limit = 0
+  private var isAtEnd = false
+  /// Whether the beginning of the current line has been thrown away because the line is too long.
+  private var isSkipping = false
+
+  init(path: String, source: any ByteSource, capacity: Int = 1 << 18) {
+    self.path = path
+    self.source = source
+    self.capacity = max(capacity, 16)
+    // One byte more, so that the byte behind the data can be looked at.
+    base = .allocate(capacity: self.capacity + 1)
+  }
+
+  convenience init(path: String) throws(MotionKitError) {
+    do {
+      self.init(path: path, source: try FileBytes(path: path))
+    } catch { throw .file(path, error) }
+  }
+
+  deinit { base.deallocate() }
+
+  /// The next whole line; nil at the end.
+  func next() throws(MotionKitError) -> TextLine? {
+    var searched = position
+    while true {
+      let found = memchr(base + searched, 0x0A, limit - searched)
+      if let found {
+        let end = found.assumingMemoryBound(to: UInt8.self) - base
+        return line(to: end)
+      }
+      searched = limit
+      if isAtEnd {
+        tornBytes = limit - position
+        return nil
+      }
+      if position > 0 {
+        let rest = limit - position
+        base.update(from: base + position, count: rest)
+        searched -= position
+        position = 0
+        limit = rest
+      }
+      if limit == capacity {
+        // The buffer is full of one line: forget what there is of it.
+        isSkipping = true
+        limit = 0
+        searched = 0
+      }
+      try fill()
+    }
+  }
+
+  /// What stands behind the last line end, once `next` has returned nil; nil where there is nothing.
+  func rest() -> TextLine? {
+    guard isAtEnd, limit > position else { return nil }
+    base[limit] = 0x0A
+    return TextLine(
+      start: UnsafePointer(base + position), end: UnsafePointer(base + limit), number: lineNumber + 1, isDamaged: false)
+  }
+
+  private func fill() throws(MotionKitError) {
+    let room = UnsafeMutableRawBufferPointer(start: base + limit, count: capacity - limit)
+    let count: Int
+    do { count = try source.read(into: room) } catch { throw .file(path, error) }
+    if count == 0 { isAtEnd = true }
+    if lineNumber == 0, position == 0, limit == 0, !isSkipping, count >= 3, base[0] == 0xEF, base[1] == 0xBB,
+      base[2] == 0xBF
+    {
+      hasByteOrderMark = true
+      position = 3
+    }
+    limit += count
+  }
+
+  private func line(to end: Int) -> TextLine {
+    lineNumber += 1
+    let start = UnsafePointer(base + position)
+    var last = UnsafePointer(base + end)
+    if last > start, last[-1] == 0x0D {
+      last -= 1
+      crlfLines += 1
+    }
+    position = end + 1
+    let isDamaged = isSkipping || memchr(start, 0, last - start) != nil
+    isSkipping = false
+    return TextLine(start: start, end: last, number: lineNumber, isDamaged: isDamaged)
+  }
+}

@@ -1,0 +1,230 @@
+import Glibc
+import SensorFusion
+
+/// Reads a recorded session: its samples, merged by time as the live session had them, and its events.
+///
+/// Memory is bounded whatever the size of the files. What is not as it should be is tolerated where nothing has to be
+/// guessed, and counted in `report`; a cell that is no number is an error with file, line and column.
+public final class SessionReader {
+  /// The session's directory.
+  public let directory: String
+  /// What session.json says, or what can be told from the files where it is missing.
+  public let info: SessionInfo
+  /// The raw files that are there.
+  public let sensors: [SensorKind]
+
+  private var headerReport = ReadReport()
+  private var streams: [SampleFileReader] = []
+  private var heads: [SensorSample?] = []
+  private var events: EventFileReader?
+  private var eventHead: SourceEvent?
+  /// A fault met while looking ahead: reported when everything before it has been given out.
+  private var pendingFault: MotionKitError?
+
+  /// Opens a session.
+  ///
+  /// - Parameters:
+  ///   - directory: The session's directory.
+  ///   - wanted: The sensors to read; nil for all.
+  /// - Throws: `MotionKitError.notFound` if there is no such directory or no raw file in it; `.invalidFile` for a
+  ///   header that is not a session's.
+  public convenience init(directory: String, sensors wanted: Set<SensorKind>? = nil) throws(MotionKitError) {
+    try self.init(directory: directory, sensors: wanted, skipsBadRows: false)
+  }
+
+  /// `skipsBadRows`: rows with a cell that is no number are dropped and counted instead of being an error.
+  init(directory: String, sensors wanted: Set<SensorKind>?, skipsBadRows: Bool) throws(MotionKitError) {
+    self.directory = directory
+    let names: [String]
+    do { names = try SystemFileLayer().list(directory) } catch {
+      if error.errno == ENOENT || error.errno == ENOTDIR {
+        throw .notFound(
+          what: "the session '\(directory)'",
+          hint: error.errno == ENOTDIR
+            ? "it is a file; a session is a directory with session.json and CSV files (import reads other files)"
+            : "check the path; record makes sessions")
+      }
+      throw .file(directory, error)
+    }
+    let found = SensorKind.allCases.filter { names.contains(SessionFile($0).fileName) }
+    guard !found.isEmpty || names.contains("session.json") else {
+      throw .notFound(
+        what: "a session in '\(directory)'",
+        hint: "it has neither session.json nor a raw file such as accelerometer.csv; import reads other programs' logs")
+    }
+    info = try Self.readInfo(directory, names: names, sensors: found, report: &headerReport)
+    for sensor in info.sensors where !found.contains(sensor.kind) {
+      headerReport.add(.missingFile, file: SessionFile(sensor.kind).fileName)
+    }
+    sensors = found.filter { wanted?.contains($0) ?? true }
+    for kind in sensors {
+      let path = directory + "/" + SessionFile(kind).fileName
+      streams.append(try SampleFileReader(kind, lines: try LineReader(path: path), skipsBadRows: skipsBadRows))
+    }
+    if names.contains(SessionFile.events.fileName) {
+      events = try EventFileReader(lines: try LineReader(path: directory + "/" + SessionFile.events.fileName))
+    }
+    heads = Array(repeating: nil, count: streams.count)
+    for index in streams.indices { advance(index) }
+    advanceEvents()
+    firstTime = nextTime
+  }
+
+  /// The time of the first sample; nil without samples.
+  public private(set) var firstTime: Timestamp?
+
+  private static func readInfo(
+    _ directory: String, names: [String], sensors: [SensorKind], report: inout ReadReport
+  ) throws(MotionKitError) -> SessionInfo {
+    var fallback = SessionInfo(
+      source: SourceDescription(uri: "file:" + directory, sensors: [], isLive: false), pipeline: .init())
+    fallback.sensors = sensors.map { SensorDescription(kind: $0, name: $0.name, identity: "", rate: 0) }
+    fallback.pipeline.filter.hasGyroscope = sensors.contains(.gyroscope)
+    guard names.contains("session.json") else {
+      report.add(.missingInfo, file: "session.json")
+      return fallback
+    }
+    let path = directory + "/session.json"
+    do throws(MotionKitError) {
+      var missing: [String] = []
+      let bytes = try readWhole(path)
+      let info: SessionInfo = try bytes.withTypedUnsafeBytes { (text) throws(MotionKitError) in
+        try SessionInfo(json: text, path: path, missing: &missing)
+      }
+      for setting in missing { report.add(.missingSetting, file: "session.json", detail: setting) }
+      if info.closing == nil { report.add(.missingClosing, file: "session.json") }
+      return info
+    } catch {
+      // A newer format may mean something else by the same rows; anything else leaves the rows readable.
+      if case .invalidFile(_, _, _, let reason) = error, reason.contains("format version is") { throw error }
+      report.add(.badInfo, file: "session.json", detail: "\(error)")
+      return fallback
+    }
+  }
+
+  /// Reads a small file whole.
+  private static func readWhole(_ path: String) throws(MotionKitError) -> [UInt8] {
+    /// No session.json is longer.
+    let limit = 64 << 20
+    do throws(FileFault) {
+      let file = try FileBytes(path: path)
+      var bytes: [UInt8] = []
+      var chunk = [UInt8](repeating: 0, count: 1 << 16)
+      while true {
+        let count = try chunk.withTypedUnsafeMutableBytes { (room) throws(FileFault) in try file.read(into: room) }
+        if count == 0 { return bytes }
+        bytes += chunk[..<count]
+        guard bytes.count <= limit else { throw FileFault(errno: EFBIG) }
+      }
+    } catch { throw .file(path, error) }
+  }
+
+  /// What was tolerated so far; complete once `next` has returned nil.
+  public var report: ReadReport {
+    var report = headerReport
+    for stream in streams {
+      report.add(stream.report)
+      if stream.isAtEnd, let told = info.closing?.rows[stream.file], told > stream.rows {
+        report.add(
+          .fewerRows, file: stream.file.fileName, detail: "\(stream.rows) of \(told), the rest is lost or was dropped")
+      }
+    }
+    if let events { report.add(events.report) }
+    return report
+  }
+
+  /// The newest sample's successor in (time, kind) order; nil at the end. Throws at a cell that is no number, after
+  /// everything before it has been given out.
+  public func next() throws(MotionKitError) -> SensorSample? {
+    if let sample = takeSample(before: nil) { return sample }
+    if let fault = takeFault() { throw fault }
+    return nil
+  }
+
+  /// Skips samples and events that lie before `elapsed` seconds from the first sample; the first one at or behind that
+  /// instant is next. Forward only.
+  public func seek(toElapsed elapsed: Double) throws(MotionKitError) {
+    guard let first = firstTime ?? nextTime else { return }
+    let target = first.advanced(bySeconds: elapsed)
+    while let next = nextTime, next < target { _ = try self.next() }
+    while let event = eventHead, event.time < target { advanceEvents() }
+  }
+
+  /// The time of the next sample; nil at the end or before a fault.
+  var nextTime: Timestamp? { minimum.flatMap { heads[$0]?.time } }
+
+  private var minimum: Int? {
+    if pendingFault != nil { return nil }
+    var best: Int?
+    var bestTime = Int64.max
+    // The streams are in the order of their kinds: of equal times the first stands.
+    for index in heads.indices {
+      if let head = heads[index], best == nil || head.time.nanoseconds < bestTime {
+        best = index
+        bestTime = head.time.nanoseconds
+      }
+    }
+    return best
+  }
+
+  /// The next sample if it is not younger than `limit`; nil otherwise, at the end and before a fault.
+  @inline(__always)
+  func takeSample(before limit: Timestamp?) -> SensorSample? {
+    guard let index = minimum, let sample = heads[index] else { return nil }
+    if let limit, sample.time > limit { return nil }
+    advance(index)
+    return sample
+  }
+
+  /// The next event if it is not younger than `limit`.
+  func takeEvent(before limit: Timestamp?) -> SourceEvent? {
+    guard let event = eventHead else { return nil }
+    if let limit, event.time > limit { return nil }
+    advanceEvents()
+    return event
+  }
+
+  /// A fault that stands where the next sample would be; given once.
+  func takeFault() -> MotionKitError? {
+    defer { if pendingFault != nil { heads = heads.map { _ in nil }; pendingFault = nil } }
+    return pendingFault
+  }
+
+  private func advance(_ index: Int) {
+    do throws(MotionKitError) {
+      heads[index] = try streams[index].next()
+    } catch {
+      heads[index] = nil
+      pendingFault = pendingFault ?? error
+    }
+  }
+
+  private func advanceEvents() {
+    do throws(MotionKitError) {
+      eventHead = try events?.next()
+    } catch {
+      eventHead = nil
+      pendingFault = pendingFault ?? error
+    }
+  }
+}
+
+extension Array where Element == UInt8 {
+  /// `withUnsafeBytes` that keeps the type of what `body` throws.
+  func withTypedUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    let result: Result<R, E> = withUnsafeBytes { bytes in
+      do throws(E) { return .success(try body(bytes)) } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+
+  /// `withUnsafeMutableBytes` that keeps the type of what `body` throws.
+  mutating func withTypedUnsafeMutableBytes<R, E: Error>(
+    _ body: (UnsafeMutableRawBufferPointer) throws(E) -> R
+  ) throws(E) -> R {
+    let result: Result<R, E> = withUnsafeMutableBytes { bytes in
+      do throws(E) { return .success(try body(bytes)) } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+}

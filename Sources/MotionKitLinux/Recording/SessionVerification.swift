@@ -1,0 +1,204 @@
+import SensorFusion
+
+/// The result of computing a session's derived files again and comparing them bit for bit.
+public struct SessionVerification: Sendable {
+  /// The first place where the files and the computation differ.
+  public struct Difference: Hashable, Sendable {
+    /// The file.
+    public var path: String
+    /// The line in it, 1-based.
+    public var line: Int
+    /// The name of the column; empty where a whole row is missing.
+    public var column: String
+    /// What the file says; empty where it has no such row.
+    public var recorded: String
+    /// What the pipeline gives; empty where it gives no such row.
+    public var recomputed: String
+  }
+
+  /// The first difference; nil if what could be compared is identical.
+  public var difference: Difference?
+  /// Rows compared, by file.
+  public var rows: [SessionFile: Int64] = [:]
+  /// Why less than the whole session was compared, and what was tolerated.
+  public var notes: [String] = []
+
+  /// Whether every row compared is identical, bit for bit.
+  public var isIdentical: Bool { difference == nil }
+}
+
+/// Computes the derived files of a session again, with the recorded settings, and compares them byte for byte.
+///
+/// A session that was cut is compared as far as its derived files go; one that lost samples, up to the loss.
+/// - Parameter directory: The session's directory.
+/// - Returns: What was compared, and the first difference.
+/// - Throws: As `SessionReader`; a session without derived files is `.unsupported`.
+public func verifySession(_ directory: String) throws(MotionKitError) -> SessionVerification {
+  var verifier = try SessionVerifier(directory)
+  return try verifier.run()
+}
+
+private struct SessionVerifier {
+  let directory: String
+  let reader: SessionReader
+  let isCut: Bool
+  var result = SessionVerification()
+  var files: [SessionFile: DerivedFile] = [:]
+  let row = RowBuffer()
+
+  init(_ directory: String) throws(MotionKitError) {
+    self.directory = directory
+    reader = try SessionReader(directory: directory)
+    isCut = reader.info.closing == nil
+    let names: [String]
+    do { names = try SystemFileLayer().list(directory) } catch { throw .file(directory, error) }
+    for file in SessionFile.derived where names.contains(file.fileName) {
+      files[file] = try DerivedFile(file, path: directory + "/" + file.fileName)
+    }
+    if files.isEmpty, reader.info.closing?.rows[.deviceMotion] == nil {
+      result.notes.append("the session has no derived files: there was nothing to compare")
+    }
+  }
+
+  mutating func run() throws(MotionKitError) -> SessionVerification {
+    let loss = try firstLoss()
+    if let loss { result.notes.append("samples were lost at \(loss.seconds) s: compared up to there") }
+    var pipeline = MotionPipeline(configuration: reader.info.pipeline)
+    let frame = reader.info.pipeline.filter.referenceFrame
+    while let sample = try reader.next() {
+      if let loss, sample.time >= loss { break }
+      let outputs = pipeline.process(sample)
+      if outputs.isEmpty { continue }
+      if outputs.contains(.motion) {
+        let motion = pipeline.motion
+        try compare(.deviceMotion, motion.time) { $0.append(row: motion, frame: frame) }
+      }
+      if outputs.contains(.steps) {
+        for step in pipeline.newSteps { try compare(.steps, step.time) { $0.append(row: step) } }
+      }
+      if outputs.contains(.altitude) {
+        let altitude = pipeline.altitude
+        try compare(.altitude, altitude.time) { $0.append(row: altitude) }
+      }
+      if outputs.contains(.activity) {
+        let activity = pipeline.activity
+        try compare(.activity, activity.time) { $0.append(row: activity) }
+      }
+      if result.difference != nil { return try finished() }
+    }
+    if loss == nil { try checkNothingLeft() }
+    return try finished()
+  }
+
+  /// When the recorder's buffer first ran over; nil if it never did.
+  private func firstLoss() throws(MotionKitError) -> Timestamp? {
+    let path = directory + "/" + SessionFile.events.fileName
+    guard let lines = try? LineReader(path: path) else { return nil }
+    let events = try EventFileReader(lines: lines)
+    while let event = try events.next() {
+      if event.name == "overflow" { return event.time }
+    }
+    return nil
+  }
+
+  private mutating func compare(
+    _ file: SessionFile, _ time: Timestamp, _ format: (RowBuffer) -> Void
+  ) throws(MotionKitError) {
+    guard result.difference == nil, let derived = files[file] else {
+      // A file is made with its first row: without the file there must be no row, unless the recording was cut.
+      if result.difference == nil, !isCut, wroteDerivedFiles {
+        result.difference = .init(
+          path: directory + "/" + file.fileName, line: 0, column: "", recorded: "", recomputed: "a row")
+      }
+      return
+    }
+    if derived.isAtEnd { return }
+    row.removeAll()
+    format(row)
+    guard let line = try derived.lines.next() else {
+      derived.isAtEnd = true
+      if derived.lines.tornBytes > 0 {
+        result.notes.append("\(file.fileName): last line incomplete, not compared")
+      } else if !isCut, reader.info.closing?.lost[file] == nil {
+        report(file, line: derived.lines.lineNumber + 1, recorded: "", time: time)
+      }
+      return
+    }
+    let text = UnsafeRawBufferPointer(rebasing: row.bytes[..<(row.count - 1)])
+    if line.count == text.count, text.elementsEqual(UnsafeBufferPointer(start: line.start, count: line.count)) {
+      result.rows[file, default: 0] += 1
+    } else {
+      report(file, line: line.number, recorded: line.text, time: time)
+    }
+  }
+
+  /// Whether the recorder wrote derived files at all.
+  private var wroteDerivedFiles: Bool { !files.isEmpty }
+
+  private mutating func report(_ file: SessionFile, line: Int, recorded: String, time: Timestamp) {
+    let recomputed = String(decoding: row.bytes.dropLast(), as: UTF8.self)
+    let (old, new) = (CSVText.cells(recorded), CSVText.cells(recomputed))
+    var difference = SessionVerification.Difference(
+      path: directory + "/" + file.fileName, line: line, column: "", recorded: recorded, recomputed: recomputed)
+    if old.count == new.count, let index = old.indices.first(where: { old[$0] != new[$0] }) {
+      difference.column = file.columns[index]
+      difference.recorded = old[index]
+      difference.recomputed = new[index]
+    }
+    // The files of a cut session end at different times: behind the earliest end some of the samples that the live
+    // session computed with are missing.
+    if isCut, let end = try? earliestEnd(), time > end {
+      result.notes.append(
+        "the session was cut: behind \(end.seconds) s samples are missing, so \(file.fileName) was compared up to there"
+      )
+      files[file]?.isAtEnd = true
+      return
+    }
+    result.difference = difference
+  }
+
+  /// The earliest of the raw files' last times.
+  private func earliestEnd() throws(MotionKitError) -> Timestamp? {
+    let reader = try SessionReader(directory: directory)
+    var last: [SensorKind: Timestamp] = [:]
+    while let sample = try reader.next() { last[sample.kind] = sample.time }
+    return last.values.min()
+  }
+
+  private mutating func checkNothingLeft() throws(MotionKitError) {
+    for file in SessionFile.derived {
+      guard result.difference == nil, let derived = files[file], !derived.isAtEnd, let line = try derived.lines.next()
+      else { continue }
+      if isCut {
+        result.notes.append("\(file.fileName): rows from line \(line.number) on are behind the last sample")
+      } else {
+        result.difference = .init(
+          path: directory + "/" + file.fileName, line: line.number, column: "", recorded: line.text, recomputed: "")
+      }
+    }
+  }
+
+  private mutating func finished() throws(MotionKitError) -> SessionVerification {
+    result.notes = reader.report.notes + result.notes
+    return result
+  }
+}
+
+/// A derived file that is being compared.
+private final class DerivedFile {
+  let lines: LineReader
+  var isAtEnd = false
+
+  init(_ file: SessionFile, path: String) throws(MotionKitError) {
+    lines = try LineReader(path: path)
+    guard let header = try lines.next() else {
+      isAtEnd = true
+      return
+    }
+    guard header.text == file.header else {
+      throw .unsupported(
+        what: "comparing \(path)",
+        hint: "its columns are not those of this software; it was recorded by another version")
+    }
+  }
+}

@@ -1,0 +1,444 @@
+import SensorFusion
+
+/// Records a session: a directory of CSV files with session.json beside them.
+///
+/// `consume` never waits for the disk: it copies the batch into a bounded buffer, which a thread of its own writes
+/// out. A buffer that is full because the disk stalls drops whole batches; what was dropped is counted and becomes an
+/// event in the recording. A disk that fails stops the recording: the next `consume` throws, and the rows written so
+/// far stay valid.
+///
+///     let writer = try SessionWriter(directory: "walk", info: SessionInfo(source: description, pipeline: settings))
+///     while try source.read(into: &batch.input, timeout: 1) != .end {
+///       batch.process(with: &pipeline)
+///       try writer.consume(batch)
+///     }
+///     try writer.finish(counters: pipeline.counters)
+public final class SessionWriter: MotionSink, @unchecked Sendable {
+  /// What to do with a batch when the buffer is full.
+  public enum FullBufferPolicy: Hashable, Sendable {
+    /// Drop it and count it: a live source does not wait.
+    case drop
+    /// Wait for the disk: for sources that can wait, such as a replay.
+    case wait
+  }
+
+  /// How to record.
+  public struct Options: Hashable, Sendable {
+    /// Seconds after which data are on the disk at the latest, while the disk keeps up.
+    public var syncInterval = 1.0
+    /// Bytes of samples and outputs that may wait for the disk. 8 MiB hold about 25 s of three sensors at 1 kHz.
+    public var bufferLimit = 8 * 1024 * 1024
+    /// What happens when they do not fit.
+    public var whenFull: FullBufferPolicy = .drop
+    /// The recording stops before the disk has less than this many bytes left; checked at each sync.
+    public var minimumFreeBytes: Int64 = 0
+    /// Whether the pipeline's outputs are written beside the samples.
+    public var writesDerivedFiles = true
+    /// Whether to watch the wall clock against the boot clock and record its steps; nil: for this machine's own
+    /// devices only.
+    public var watchesClocks: Bool?
+
+    /// The defaults.
+    public init() {}
+  }
+
+  /// How far a recording is.
+  public struct Progress: Hashable, Sendable {
+    /// Rows handed to the kernel, by file.
+    public var rows: [SessionFile: Int64] = [:]
+    /// Bytes handed to the kernel.
+    public var bytes: Int64 = 0
+    /// Samples dropped because the buffer was full.
+    public var lostSamples: Int64 = 0
+    /// Bytes that wait for the disk.
+    public var waitingBytes = 0
+  }
+
+  /// The session's directory.
+  public let directory: String
+  private let engine: RecordingEngine
+
+  /// Creates the directory with session.json and a file for each known sensor, and starts the writing thread.
+  ///
+  /// - Parameters:
+  ///   - directory: Must not exist or be empty; its parent must exist.
+  ///   - info: What session.json is to say.
+  ///   - options: See `Options`.
+  /// - Throws: `MotionKitError.fileSystem` with the path and what to do.
+  public convenience init(directory: String, info: SessionInfo, options: Options = Options()) throws(MotionKitError) {
+    try self.init(
+      directory: directory, info: info, options: options, layer: SystemFileLayer(), clock: SystemSessionClock(),
+      hasThread: true)
+  }
+
+  /// `hasThread` false: nothing is written before `drain`.
+  init(
+    directory: String, info: SessionInfo, options: Options, layer: any FileLayer, clock: any SessionClock,
+    hasThread: Bool
+  ) throws(MotionKitError) {
+    self.directory = directory
+    engine = try RecordingEngine(directory: directory, info: info, options: options, layer: layer, clock: clock)
+    if hasThread { try engine.startThread() }
+  }
+
+  deinit { engine.join() }
+
+  /// Takes one batch without waiting for the disk (unless `Options.whenFull` says so). Throws what stopped the
+  /// recording, if something did.
+  public func consume(_ batch: ProcessedBatch) throws(MotionKitError) { try engine.consume(batch) }
+
+  /// Puts an event of the user's own into the recording, at the time of the newest sample. From any thread.
+  public func mark(_ detail: String, name: String = "mark") { engine.mark(detail, name: name) }
+
+  /// How far the recording is. From any thread.
+  public var progress: Progress { engine.progress }
+
+  /// Writes what is held, syncs, and writes the closing summary. Once only.
+  ///
+  /// - Parameters:
+  ///   - ended: How the recording ended, in words, such as `interrupted by SIGINT`.
+  ///   - counters: Samples that the pipeline did not use.
+  /// - Returns: The summary.
+  /// - Throws: What stopped the recording, if something did; the summary is then written where that is possible.
+  @discardableResult
+  public func finish(
+    ended: String = "finished", counters: PipelineCounters = PipelineCounters()
+  ) throws(MotionKitError) -> ClosingSummary {
+    try engine.finish(ended: ended, counters: counters)
+  }
+
+  /// Writes what waits, where there is no thread that does.
+  func drain() { engine.drain() }
+}
+
+/// What stands behind a `SessionWriter`: the buffer that the source's thread fills and the thread that empties it.
+final class RecordingEngine: @unchecked Sendable {
+  typealias Options = SessionWriter.Options
+  typealias Progress = SessionWriter.Progress
+
+  private struct Shared {
+    var pending = ProcessedBatch()
+    var pendingBytes = 0
+    /// Bytes that are being written now.
+    var writingBytes = 0
+    var isEnding = false
+    var failure: MotionKitError?
+    var produced: [Int64] = Array(repeating: 0, count: SensorKind.allCases.count)
+    var producedDerived: [SessionFile: Int64] = [:]
+    var newest: Timestamp?
+    var lostSamples: Int64 = 0
+    var overflow: Overflow?
+    var progress = Progress()
+  }
+
+  /// A stretch of dropped batches.
+  private struct Overflow {
+    var from: Timestamp
+    var to: Timestamp
+    var samples: Int64 = 0
+  }
+
+  private let directory: String
+  private let options: Options
+  private let clock: any SessionClock
+  private let shared = Monitor(Shared())
+  private let thread: Monitor<WorkerThread?> = Monitor(nil)
+  // The rest belongs to the writing thread, or to the caller of `drain` where there is none.
+  private let files: SessionFiles
+  private var info: SessionInfo
+  private var spare = ProcessedBatch()
+  private var nextSync: Int64
+  private var clockWatch: ClockWatch?
+
+  init(
+    directory: String, info: SessionInfo, options: Options, layer: any FileLayer, clock: any SessionClock
+  ) throws(MotionKitError) {
+    self.directory = directory
+    self.options = options
+    self.clock = clock
+    self.info = info
+    nextSync = clock.monotonic() + Int64(options.syncInterval * 1e9)
+    try Self.prepare(directory, layer: layer)
+    files = SessionFiles(
+      directory: directory, layer: layer, info: info, writesDerived: options.writesDerivedFiles)
+    if options.watchesClocks ?? (info.isLive && !info.source.hasPrefix("ip:")) {
+      let anchor = clock.anchor()
+      self.info.anchors.append(anchor)
+      clockWatch = ClockWatch(anchor: anchor)
+    }
+    self.info.closing = nil
+    try files.write(self.info)
+    for sensor in info.sensors { try files.open(SessionFile(sensor.kind)) }
+    try files.open(.events)
+    for file in SessionFile.raw + [.events] { try files.flush(file) }
+    try files.sync()
+  }
+
+  func startThread() throws(MotionKitError) {
+    guard let started = WorkerThread({ self.run() }) else {
+      throw .fileSystem(path: directory, errno: 11, hint: "no thread could be started for writing")
+    }
+    thread.withLock { $0 = started }
+  }
+
+  private var hasThread: Bool { thread.withLock { $0 != nil } }
+
+  /// Makes the directory, or takes an empty one.
+  private static func prepare(_ directory: String, layer: any FileLayer) throws(MotionKitError) {
+    do {
+      try layer.createDirectory(directory)
+    } catch  where error == FileFault(errno: 17 /* EEXIST */) {
+      let names: [String]
+      do { names = try layer.list(directory) } catch { throw .file(directory, error) }
+      guard names.isEmpty else {
+        throw .fileSystem(
+          path: directory, errno: 17,
+          hint: "the directory exists and is not empty: choose a new one; a recording is never overwritten")
+      }
+    } catch { throw .file(directory, error) }
+  }
+
+  // MARK: The source's side
+
+  func consume(_ batch: ProcessedBatch) throws(MotionKitError) {
+    let size = Self.size(of: batch)
+    let limit = options.bufferLimit
+    let mayWait = options.whenFull == .wait && hasThread
+    func fits(_ state: Shared) -> Bool {
+      state.pendingBytes == 0 || state.pendingBytes + state.writingBytes + size <= limit
+    }
+    let (failure, isLong) = shared.wait(
+      seconds: mayWait ? nil : 0, until: { fits($0) || !mayWait || $0.failure != nil || $0.isEnding },
+      then: { state -> (MotionKitError?, Bool) in
+        Self.count(batch, in: &state)
+        if state.failure != nil { return (state.failure, false) }
+        guard fits(state) else {
+          Self.drop(batch, in: &state)
+          return (nil, false)
+        }
+        if let overflow = state.overflow {
+          state.pending.input.events.append(Self.endEvent(overflow))
+          state.overflow = nil
+        }
+        state.pending.append(batch)
+        let wasShort = state.pendingBytes < Self.wakeSize
+        state.pendingBytes += size
+        return (nil, wasShort && state.pendingBytes >= Self.wakeSize)
+      })
+    if isLong { shared.signal() }
+    if let failure { throw failure }
+  }
+
+  func mark(_ detail: String, name: String) {
+    shared.withLock { state in
+      let time = state.newest ?? clock.anchor().time
+      state.pending.input.events.append(SourceEvent(time: time, name: name, detail: detail))
+    }
+  }
+
+  var progress: Progress {
+    shared.withLock { state in
+      var progress = state.progress
+      progress.lostSamples = state.lostSamples
+      progress.waitingBytes = state.pendingBytes + state.writingBytes
+      return progress
+    }
+  }
+
+  func finish(ended: String, counters: PipelineCounters) throws(MotionKitError) -> ClosingSummary {
+    join()
+    // The thread is gone; what has come since, or without a thread, is written here.
+    while drain() {}
+    var failure = shared.withLock { $0.failure }
+    var summary = ClosingSummary(ended: ended)
+    do throws(MotionKitError) {
+      try finishFiles()
+    } catch { failure = failure ?? error }
+    if let failure { summary.ended = "stopped: \(failure)" }
+    summary.pipelineCounters = counters
+    summarize(into: &summary)
+    info.closing = summary
+    do throws(MotionKitError) {
+      try files.write(info)
+    } catch { failure = failure ?? error }
+    files.closeAll()
+    if let failure { throw failure }
+    return summary
+  }
+
+  /// Lets the thread write what waits, and waits for its end.
+  func join() {
+    shared.withLock { $0.isEnding = true }
+    shared.signal()
+    thread.withLock { running in
+      running?.join()
+      running = nil
+    }
+  }
+
+  // MARK: The writing thread's side
+
+  /// The producer wakes the thread when this many bytes wait; the thread looks by itself ten times a second.
+  private static let wakeSize = 128 * 1024
+  private static let lookInterval = 0.1
+
+  private func run() {
+    var isEnding = false
+    while !isEnding {
+      isEnding = shared.wait(
+        seconds: Self.lookInterval, until: { $0.isEnding || $0.pendingBytes >= Self.wakeSize },
+        then: { $0.isEnding })
+      while drain() {}
+    }
+  }
+
+  /// Writes what waits now, and syncs when it is time. Returns whether there was something to write.
+  @discardableResult
+  func drain() -> Bool {
+    let hasRows = shared.withLock { state in
+      swap(&state.pending, &spare)
+      state.writingBytes = state.pendingBytes
+      state.pendingBytes = 0
+      return !spare.isEmpty
+    }
+    defer { spare.removeAll() }
+    do throws(MotionKitError) {
+      if shared.withLock({ $0.failure == nil }) {
+        if hasRows { try files.write(spare) }
+        try watchClock()
+        try syncIfDue()
+      }
+    } catch { fail(error) }
+    let (rows, bytes) = (files.rows, files.bytes)
+    shared.withLock { state in
+      state.progress.rows = rows
+      state.progress.bytes = bytes
+      state.writingBytes = 0
+    }
+    shared.signal()
+    return hasRows
+  }
+
+  private func syncIfDue() throws(MotionKitError) {
+    let now = clock.monotonic()
+    guard now >= nextSync else { return }
+    nextSync = now + Int64(options.syncInterval * 1e9)
+    try files.sync()
+    if options.minimumFreeBytes > 0, let free = files.freeBytes, free < options.minimumFreeBytes {
+      throw .fileSystem(
+        path: directory, errno: 28,
+        hint: "\(free) bytes are free, less than the minimum of \(options.minimumFreeBytes): the recording stopped "
+          + "before the disk is full")
+    }
+  }
+
+  private func watchClock() throws(MotionKitError) {
+    guard let news = clockWatch?.check(clock: clock) else { return }
+    info.anchors.append(news.anchor)
+    try files.write(news.event)
+    try files.flush(.events)
+  }
+
+  /// Stops the recording; rows of other files that can still be written are.
+  private func fail(_ error: MotionKitError) {
+    for file in SessionFile.allCases { try? files.flush(file) }
+    try? files.sync()
+    shared.withLock { $0.failure = $0.failure ?? error }
+    shared.signal()
+  }
+
+  private func finishFiles() throws(MotionKitError) {
+    let overflow = shared.withLock { $0.overflow }
+    if let overflow { try files.write(Self.endEvent(overflow)) }
+    if clockWatch != nil { info.anchors.append(clock.anchor()) }
+    for file in SessionFile.allCases { try files.flush(file) }
+    try files.sync()
+  }
+
+  private func summarize(into summary: inout ClosingSummary) {
+    summary.rows = files.rows
+    summary.events = files.events
+    summary.lateSamples = files.late.values.reduce(0, +)
+    if let first = files.firstTime, let last = files.newest?.time { summary.timeSpan = first...last }
+    let state = shared.withLock { $0 }
+    for kind in SensorKind.allCases {
+      let file = SessionFile(kind)
+      let lost = state.produced[Int(kind.rawValue)] - (files.rows[file] ?? 0) - (files.late[kind] ?? 0)
+      if lost > 0 { summary.lost[file] = lost }
+    }
+    guard options.writesDerivedFiles else { return }
+    for (file, produced) in state.producedDerived {
+      let lost = produced - (files.rows[file] ?? 0)
+      if lost > 0 { summary.lost[file] = lost }
+    }
+  }
+
+  // MARK: Counting
+
+  private static func size(of batch: ProcessedBatch) -> Int {
+    batch.input.samples.count * MemoryLayout<SensorSample>.stride
+      + batch.motions.count * MemoryLayout<MotionState>.stride
+      + batch.steps.count * MemoryLayout<Step>.stride
+      + batch.altitudes.count * MemoryLayout<AltitudeState>.stride
+      + batch.activities.count * MemoryLayout<ActivityState>.stride
+      + batch.input.events.reduce(0) { $0 + MemoryLayout<SourceEvent>.stride + $1.detail.utf8.count }
+  }
+
+  private static func count(_ batch: ProcessedBatch, in state: inout Shared) {
+    for sample in batch.input.samples { state.produced[Int(sample.kind.rawValue)] += 1 }
+    state.producedDerived[.deviceMotion, default: 0] += Int64(batch.motions.count)
+    state.producedDerived[.steps, default: 0] += Int64(batch.steps.count)
+    state.producedDerived[.altitude, default: 0] += Int64(batch.altitudes.count)
+    state.producedDerived[.activity, default: 0] += Int64(batch.activities.count)
+    if let last = batch.input.samples.last { state.newest = max(state.newest ?? last.time, last.time) }
+  }
+
+  private static func drop(_ batch: ProcessedBatch, in state: inout Shared) {
+    // Events are few and say what happened: they always go in.
+    state.pending.input.events.append(contentsOf: batch.input.events)
+    guard let first = batch.input.samples.first, let last = batch.input.samples.last else { return }
+    var overflow = state.overflow ?? Overflow(from: first.time, to: last.time)
+    if state.overflow == nil {
+      state.pending.input.events.append(
+        SourceEvent(
+          time: first.time, name: "overflow", detail: "samples are being lost because the disk does not keep up"))
+    }
+    overflow.to = last.time
+    overflow.samples += Int64(batch.input.samples.count)
+    state.overflow = overflow
+    state.lostSamples += Int64(batch.input.samples.count)
+  }
+
+  private static func endEvent(_ overflow: Overflow) -> SourceEvent {
+    SourceEvent(
+      time: overflow.to, name: "overflow_end",
+      detail: "\(overflow.samples) samples from \(overflow.from.seconds) s on were lost")
+  }
+}
+
+extension ProcessedBatch {
+  /// Whether it holds nothing at all.
+  var isEmpty: Bool {
+    input.samples.isEmpty && input.events.isEmpty && motions.isEmpty && steps.isEmpty && altitudes.isEmpty
+      && activities.isEmpty
+  }
+
+  /// Appends everything of another batch.
+  mutating func append(_ other: ProcessedBatch) {
+    input.samples.append(contentsOf: other.input.samples)
+    input.events.append(contentsOf: other.input.events)
+    motions.append(contentsOf: other.motions)
+    steps.append(contentsOf: other.steps)
+    altitudes.append(contentsOf: other.altitudes)
+    activities.append(contentsOf: other.activities)
+  }
+
+  /// Forgets the contents, keeps the storage.
+  mutating func removeAll() {
+    input.removeAll()
+    motions.removeAll(keepingCapacity: true)
+    steps.removeAll(keepingCapacity: true)
+    altitudes.removeAll(keepingCapacity: true)
+    activities.removeAll(keepingCapacity: true)
+  }
+}

@@ -1,0 +1,98 @@
+/// A command line taken apart by `ParsedArguments.parse`: which options with which values, and what remains.
+struct ParsedArguments {
+  /// The value of each option given; "" for a flag. The last one wins.
+  private(set) var values: [Option: String] = [:]
+  /// What is not an option, in order.
+  private(set) var operands: [String] = []
+
+  /// A command line with these flags and nothing else.
+  init(flags: [Option] = []) {
+    for flag in flags { values[flag] = "" }
+  }
+
+  /// Whether the option was given.
+  func has(_ option: Option) -> Bool { values[option] != nil }
+
+  /// The option's value, if it was given.
+  subscript(_ option: Option) -> String? { values[option] }
+
+  /// Takes apart what follows the command's name.
+  ///
+  /// Forms: `--long VALUE`, `--long=VALUE`, `-x VALUE`, `-xVALUE`, `-x=VALUE`, flags bundled as `-qv`, `--` before
+  /// operands that look like options. A lone `-` is an operand.
+  static func parse(
+    _ arguments: ArraySlice<String>, options: [Option], command: String
+  ) throws(UsageError) -> ParsedArguments {
+    var parsed = ParsedArguments()
+    var rest = arguments
+    while let argument = rest.popFirst() {
+      if argument == "--" {
+        parsed.operands += rest
+        break
+      } else if argument.hasPrefix("--") {
+        try parsed.takeLong(argument, &rest, options, command)
+      } else if argument.hasPrefix("-"), argument.count > 1 {
+        try parsed.takeShort(argument, &rest, options, command)
+      } else {
+        parsed.operands.append(argument)
+      }
+    }
+    return parsed
+  }
+
+  private mutating func takeLong(
+    _ argument: String, _ rest: inout ArraySlice<String>, _ options: [Option], _ command: String
+  ) throws(UsageError) {
+    let sides = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    let name = String(sides[0])
+    guard let option = options.first(where: { $0.long == name }) else {
+      throw .unknownOption(name, command: command, suggestion: nearest(to: name, among: options.map(\.long)))
+    }
+    if let placeholder = option.placeholder {
+      if sides.count == 2 {
+        values[option] = String(sides[1])
+      } else {
+        values[option] = try Self.value(from: &rest, option: name, placeholder: placeholder)
+      }
+    } else {
+      guard sides.count == 1 else { throw .unexpectedValue(option: name, value: String(sides[1])) }
+      values[option] = ""
+    }
+  }
+
+  private mutating func takeShort(
+    _ argument: String, _ rest: inout ArraySlice<String>, _ options: [Option], _ command: String
+  ) throws(UsageError) {
+    var letters = argument.dropFirst()
+    while let letter = letters.popFirst() {
+      guard let option = options.first(where: { $0.short == letter }) else {
+        throw .unknownOption("-\(letter)", command: command, suggestion: nil)
+      }
+      guard let placeholder = option.placeholder else {
+        values[option] = ""
+        continue
+      }
+      if letters.first == "=" { letters.removeFirst() }
+      if letters.isEmpty {
+        values[option] = try Self.value(from: &rest, option: "-\(letter)", placeholder: placeholder)
+      } else {
+        values[option] = String(letters)
+      }
+      return
+    }
+  }
+
+  private static func value(
+    from rest: inout ArraySlice<String>, option: String, placeholder: String
+  ) throws(UsageError) -> String {
+    guard let value = rest.first, value != "--" else {
+      throw .missingValue(option: option, placeholder: placeholder)
+    }
+    // An option in place of the value is a forgotten value; a negative number is a value.
+    if value.hasPrefix("-"), value.count > 1, Double(value) == nil {
+      throw .missingValue(option: option, placeholder: placeholder)
+    }
+    rest.removeFirst()
+    return value
+  }
+}

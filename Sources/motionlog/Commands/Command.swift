@@ -1,0 +1,112 @@
+/// One command: its help and what it runs. The table `all` is all there is to add a command to.
+struct Command: Sendable {
+  /// The word on the command line.
+  var name: String
+  /// What stands for the operands in help; empty for none.
+  var operands = ""
+  /// One line for the list of commands.
+  var summary: String
+  /// What help says below the usage line, one string a line.
+  var text: [String]
+  /// The options it takes, beside those that every command takes.
+  var options: [Option]
+  /// Command lines with what they do. The first runs on a machine without sensors.
+  var examples: [(line: String, comment: String)]
+  /// What it does.
+  var run: @Sendable (ParsedArguments, inout Context) throws -> ExitCode
+
+  /// Options that every command takes.
+  static let common: [Option] = [.quiet, .verbose, .noColor, .help]
+  /// Options that say what to start.
+  private static let starting: [Option] = [
+    .source, .sensors, .rate, .device, .trigger, .frame, .declination, .latitude, .longitude, .duration,
+  ]
+
+  /// Every command, in the order of the help.
+  static let all: [Command] = [
+    Command(
+      name: "devices", summary: "what sensors there are, and why something is missing",
+      text: [
+        "Lists every sensor of a source with its driver, rates, range, mount matrix, trigger and clock.",
+        "Nothing is switched on for it. -v adds further attributes.",
+      ],
+      options: [.source, .json],
+      examples: [
+        ("motionlog devices -u sim:walk", "the sensors of a simulated scene"),
+        ("motionlog devices", "the sensors of this machine"),
+        ("motionlog devices -u ip:board.local --json", "those of a board that runs iiod"),
+      ],
+      run: DevicesCommand.run),
+    Command(
+      name: "live", summary: "attitude, acceleration, heading, altitude and steps as they happen",
+      text: [
+        "On a terminal: a readout in place, with an artificial horizon. q quits, p pauses, z sets the altitude",
+        "to zero, m marks an event. In a pipe: one line a second. With --json: one object a line.",
+      ],
+      options: starting + [.interval, .speed, .json],
+      examples: [
+        ("motionlog live -u sim:walk", "a simulated walk"),
+        ("motionlog live", "this machine's sensors"),
+        ("motionlog live -u sim:walk --json | head -n 3", "for programs"),
+      ],
+      run: LiveCommand.run),
+    Command(
+      name: "record", operands: "[DIR]", summary: "a session to CSV files until Ctrl-C or --duration",
+      text: [
+        "Writes raw samples and everything computed from them into the new directory DIR (default: motion- and the",
+        "time) and prints its name. m or SIGUSR1 marks an event. Data reach the disk at least once a second.",
+      ],
+      options: starting + [.speed],
+      examples: [
+        ("motionlog record walk -u sim:walk -d 30s", "half a minute of a simulated walk"),
+        ("motionlog record --rate 200,mag=100,baro=25", "this machine's sensors until Ctrl-C"),
+      ],
+      run: RecordCommand.run),
+    Command(
+      name: "replay", operands: "DIR", summary: "a recording through the same pipeline",
+      text: [
+        "Shows a recording as live shows a device, prints it as JSON, or records it anew. With --verify it computes",
+        "everything again and compares with what the live session wrote, bit for bit: exit code 0 if identical.",
+      ],
+      options: [.speed, .to, .verify, .sensors, .frame, .declination, .latitude, .longitude, .duration, .interval],
+      examples: [
+        ("motionlog replay recordings/walk --speed 10", "ten times as fast as it was"),
+        ("motionlog replay recordings/walk --verify", "the same bits again?"),
+        ("motionlog replay recordings/walk --speed max --to json", "all outputs, as fast as possible"),
+      ],
+      run: ReplayCommand.run),
+    Command(
+      name: "info", operands: "DIR", summary: "a summary of a recording",
+      text: [
+        "Sensors with their true rates, jitter, gaps and clipping; attitude span, steps, altitude, activity, events;",
+        "and whether the recording was cut.",
+      ],
+      options: [.json],
+      examples: [
+        ("motionlog info recordings/walk", "a recording that comes with the project"),
+        ("motionlog info recordings/walk --json", "for programs"),
+      ],
+      run: InfoCommand.run),
+    Command(
+      name: "emulate", operands: "DIR|SCENE", summary: "a recording or a scene as live sensors for libiio programs",
+      text: [
+        "Serves the sensors of a recording, or of a simulated scene, by the protocol of iiod: iio_info, iio_readdev",
+        "and any other libiio program sees a board with live sensors. Prints its address, then plays until Ctrl-C.",
+      ],
+      options: [.source, .host, .port, .sensors, .rate, .speed, .once, .duration],
+      examples: [
+        ("motionlog emulate walk", "a board that is carried about; then, elsewhere:"),
+        ("iio_readdev -u ip:127.0.0.1 -s 100 accel_3d | xxd", "100 samples of its accelerometer"),
+        ("motionlog emulate recordings/walk --host 0.0.0.0", "a recording, for the whole network"),
+      ],
+      run: EmulateCommand.run),
+  ]
+
+  /// The command of a name.
+  static func named(_ name: String) throws(UsageError) -> Command {
+    guard let command = all.first(where: { $0.name == name }) else {
+      throw .unknownCommand(name, suggestion: nearest(to: name, among: all.map(\.name)))
+    }
+    return command
+  }
+}

@@ -1,0 +1,88 @@
+import Glibc
+import MotionKitLinux
+import SensorFusion
+
+/// What a command works with: where it says things, and how.
+struct Context {
+  /// Standard error.
+  var console = Console()
+  /// Standard output.
+  var output = Output()
+  /// The looks of standard output.
+  var style: Style
+
+  /// Reads `-q`, `-v` and `--no-color`; colour needs a terminal, and `NO_COLOR` (no-color.org) forbids it.
+  init(_ arguments: ParsedArguments) {
+    let noColor = Terminal.environment("NO_COLOR").map { !$0.isEmpty } ?? false
+    let mayColor = !arguments.has(.noColor) && !noColor && Terminal.environment("TERM") != "dumb"
+    style = Style(hasColor: mayColor && isatty(STDOUT_FILENO) == 1, isUnicode: Terminal.isUTF8)
+    console.hasColor = mayColor && isatty(STDERR_FILENO) == 1
+    console.isQuiet = arguments.has(.quiet)
+    console.isVerbose = arguments.has(.verbose)
+  }
+
+  /// Opens and starts a source, with what the user should know about it said.
+  mutating func start(_ settings: RunSettings, pacing: Pacing = .speed(1)) throws -> StartedSource {
+    let source = try openSource(settings.source, pacing: pacing)
+    let description = try source.start(settings.request)
+    let started = StartedSource(source: source, description: description, settings: settings)
+    for note in description.notes { console.detail(note) }
+    if started.frame != .arbitrary, description.sensor(.magnetometer) == nil {
+      console.warning("frame '\(started.frame.word)' without a magnetometer: yaw starts at 0 and drifts")
+    }
+    return started
+  }
+
+  /// The exit code of a run that `duration` may have limited.
+  static func exitCode(of end: RunEnd, duration: Double?) -> ExitCode {
+    // Without a limit a signal is the way to end a run; with one, it cuts short what was asked for.
+    if case .signal(let signal) = end, duration != nil { return .interrupted(signal: signal) }
+    return .done
+  }
+}
+
+/// A source that was opened and started, with what its samples are to be computed by.
+struct StartedSource {
+  /// The source.
+  let source: any SensorSource
+  /// What was really started.
+  let description: SourceDescription
+  /// The pipeline's settings: those of the recording where the source is one, so that the outputs are the same.
+  let configuration: MotionPipeline.Configuration
+  private let duration: Double?
+
+  fileprivate init(source: any SensorSource, description: SourceDescription, settings: RunSettings) {
+    self.source = source
+    self.description = description
+    duration = settings.duration
+    if let recording = source as? RecordingSource {
+      var recorded = recording.info.pipeline
+      if case .chosen(let frame) = settings.frame { recorded.filter.referenceFrame = frame }
+      configuration = recorded
+    } else {
+      configuration = MotionPipeline.Configuration(
+        for: description, frame: settings.referenceFrame(for: description))
+    }
+  }
+
+  /// The earth frame of the attitude.
+  var frame: ReferenceFrame { configuration.filter.referenceFrame }
+
+  /// The run over it.
+  var run: MotionRun {
+    MotionRun(
+      source: source, pipeline: MotionPipeline(configuration: configuration), isLive: description.isLive,
+      duration: duration)
+  }
+}
+
+extension MotionPipeline.Configuration {
+  /// The settings for the sensors of a started source.
+  init(for description: SourceDescription, frame: ReferenceFrame) {
+    self.init()
+    filter.referenceFrame = frame
+    filter.hasGyroscope = description.sensor(.gyroscope) != nil
+    filter.accelerometerRange = description.sensor(.accelerometer)?.range ?? .infinity
+    filter.gyroscopeRange = description.sensor(.gyroscope)?.range ?? .infinity
+  }
+}

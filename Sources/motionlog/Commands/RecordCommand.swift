@@ -1,0 +1,172 @@
+import Glibc
+import MotionKitLinux
+import SensorFusion
+
+/// `motionlog record`: a source to a session directory.
+enum RecordCommand {
+  static func run(_ arguments: ParsedArguments, _ context: inout Context) throws -> ExitCode {
+    if arguments.operands.count > 1 { throw UsageError.unexpectedOperand(arguments.operands[1], command: "record") }
+    let settings = try RunSettings(arguments)
+    let directory = arguments.operands.first ?? defaultDirectory()
+    guard !directory.isEmpty else { throw UsageError.missingOperand("the directory's name", command: "record") }
+    let pacing = try ReplayCommand.pacing(arguments)
+    let started = try context.start(settings, pacing: pacing)
+    defer { started.source.stop() }
+    var info = SessionInfo(source: started.description, pipeline: started.configuration)
+    if let recording = started.source as? RecordingSource { info.origin = recording.info.origin }
+    return try record(started, info, to: directory, duration: settings.duration, &context)
+  }
+
+  /// Records a started source until something ends the run.
+  static func record(
+    _ started: StartedSource, _ info: SessionInfo, to directory: String, duration: Double?, _ context: inout Context
+  ) throws -> ExitCode {
+    var options = SessionWriter.Options()
+    // A source that keeps its own time does not wait for the disk; any other does.
+    options.whenFull = started.description.isLive ? .drop : .wait
+    // Only this machine's devices keep this machine's clock.
+    let uri = started.description.uri
+    options.watchesClocks = uri.hasPrefix("local:") || uri.hasPrefix("usb:")
+    let writer = try SessionWriter(directory: directory, info: info, options: options)
+    Signals.shared.setHoldsData(true)
+    defer { Signals.shared.setHoldsData(false) }
+
+    var progress = RecordProgress(started.description)
+    progress.hasKeys = Terminal.takeKeyboard()
+    defer { Terminal.restore() }
+    let invitation = started.description.isLive ? progress.invitation : ""
+    context.console.note("recording \(started.description.uri) to \(directory)\(invitation)")
+    var run = started.run
+    let result = Result {
+      try run.run { batch in
+        try writer.consume(batch)
+        progress.take(batch)
+        progress.show(writer.progress, &context.console)
+        return !progress.isQuitAsked()
+      }
+    }
+    context.console.endProgress()
+    let summary = try writer.finish(ended: words(for: result), counters: run.counters)
+    try context.output.line(directory)
+    try context.output.flush()
+    let hasLost = report(summary, progress, bytes: writer.progress.bytes, &context.console)
+    let code = Context.exitCode(of: try result.get(), duration: duration)
+    return code == .done && hasLost ? .samplesLost : code
+  }
+
+  /// How a run ended, as the recording says it.
+  private static func words(for result: Result<RunEnd, any Error>) -> String {
+    switch result {
+    case .success(.signal(SIGINT)): "interrupted by SIGINT"
+    case .success(.signal(SIGTERM)): "interrupted by SIGTERM"
+    case .success(.signal(let number)): number == SIGHUP ? "interrupted by SIGHUP" : "interrupted by signal \(number)"
+    case .success: "finished"
+    case .failure(let error): "stopped: \(ErrorReport(error).message)"
+    }
+  }
+
+  /// Says what was recorded; returns whether samples were lost.
+  private static func report(
+    _ summary: ClosingSummary, _ progress: RecordProgress, bytes: Int64, _ console: inout Console
+  ) -> Bool {
+    let rows = SensorKind.allCases.compactMap { kind in
+      summary.rows[SessionFile(kind)].map { "\($0) \(kind.name)" }
+    }
+    console.note(
+      "\(Format.fixed(summary.duration, 1)) s recorded: "
+        + (rows.isEmpty ? "no sample came" : rows.joined(separator: ", ")) + ", \(Format.bytes(bytes))")
+    var losses: [String] = []
+    for file in SessionFile.allCases {
+      if let lost = summary.lost[file], lost > 0 { losses.append("\(lost) rows of \(file.fileName) not written") }
+    }
+    for name in lossEvents {
+      if let count = summary.events[name], count > 0 { losses.append(Format.count(count, "\(name) event")) }
+    }
+    if summary.lateSamples > 0 { losses.append(Format.count(summary.lateSamples, "late sample")) }
+    guard !losses.isEmpty else { return false }
+    console.warning("samples were lost: " + losses.joined(separator: ", ") + " (events.csv has the details)")
+    return true
+  }
+
+  /// Events that mean that samples are missing.
+  private static let lossEvents = ["gap", "overrun", "overflow", "late", "lost"]
+
+  /// `motion-2026-11-30-140312`, by the local clock.
+  private static func defaultDirectory() -> String {
+    var now = time(nil)
+    var parts = tm()
+    localtime_r(&now, &parts)
+    func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    let date = "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
+    return "motion-\(date)-\(two(parts.tm_hour))\(two(parts.tm_min))\(two(parts.tm_sec))"
+  }
+}
+
+/// The progress of a recording: one line in place on a terminal, a line now and then elsewhere.
+struct RecordProgress {
+  /// Whether keys are read.
+  var hasKeys = false
+  private var monitors: [SensorMonitor]
+  private let isTerminal = Terminal.isInteractive(STDERR_FILENO)
+  private var first: Timestamp?
+  private var last: Timestamp?
+  private var marks = 0
+  private var nextLine: Double
+
+  /// Seconds between lines, on a terminal and elsewhere.
+  private static let interval = (terminal: 0.25, log: 60.0)
+
+  init(_ description: SourceDescription) {
+    monitors = description.sensors.map { SensorMonitor($0) }
+    nextLine = MotionRun.monotonicSeconds() + (isTerminal ? 0 : Self.interval.log)
+  }
+
+  /// What can be done while it runs.
+  var invitation: String {
+    hasKeys ? "; m marks an event, Ctrl-C ends" : "; SIGUSR1 marks an event, Ctrl-C or SIGTERM ends"
+  }
+
+  /// Takes one batch.
+  mutating func take(_ batch: ProcessedBatch) {
+    for sample in batch.input.samples {
+      first = first ?? sample.time
+      last = sample.time
+      if let index = monitors.firstIndex(where: { $0.sensor.kind == sample.kind }) { monitors[index].take(sample) }
+    }
+    marks += batch.input.events.count { $0.name == "mark" }
+  }
+
+  /// Whether the user pressed `q`; `m` marks.
+  func isQuitAsked() -> Bool {
+    while let key = Terminal.readKey() {
+      if key == UInt8(ascii: "q") || key == 4 { return true }  // 4 is Ctrl-D
+      if key == UInt8(ascii: "m") { Signals.shared.addMark() }
+    }
+    return false
+  }
+
+  /// Shows how far it is, when it is time.
+  mutating func show(_ progress: SessionWriter.Progress, _ console: inout Console) {
+    let now = MotionRun.monotonicSeconds()
+    guard now >= nextLine else { return }
+    nextLine = now + (isTerminal ? Self.interval.terminal : Self.interval.log)
+    let text = line(progress)
+    if isTerminal { console.progress(text) } else { console.note(text) }
+  }
+
+  private func line(_ progress: SessionWriter.Progress) -> String {
+    let elapsed = first.flatMap { first in last.map { $0.seconds(since: first) } } ?? 0
+    let rows = SessionFile.raw.reduce(0) { $0 + (progress.rows[$1] ?? 0) }
+    let rates = monitors.map { Format.short($0.rate.rounded()) }.joined(separator: "/")
+    var parts = [
+      Format.clock(elapsed), Format.count(rows, "row"), Format.bytes(progress.bytes), "\(rates) Hz",
+      "lost \(progress.lostSamples)",
+    ]
+    let gaps = monitors.reduce(0) { $0 + $1.gaps }
+    let clipped = monitors.reduce(0) { $0 + $1.clipped }
+    if gaps > 0 { parts.append(Format.count(gaps, "gap")) }
+    if clipped > 0 { parts.append("\(clipped) clipped") }
+    if marks > 0 { parts.append(Format.count(Int64(marks), "mark")) }
+    return parts.joined(separator: "  ")
+  }
+}

@@ -1,0 +1,74 @@
+import MotionKitLinux
+import SensorFusion
+
+/// `motionlog replay`: a recording through the same pipeline, to a screen, to JSON, into a new recording, or against
+/// what the live session computed.
+enum ReplayCommand {
+  static func run(_ arguments: ParsedArguments, _ context: inout Context) throws -> ExitCode {
+    guard let directory = arguments.operands.first else {
+      throw UsageError.missingOperand("the recording's directory", command: "replay")
+    }
+    if arguments.operands.count > 1 { throw UsageError.unexpectedOperand(arguments.operands[1], command: "replay") }
+    if arguments.has(.verify) {
+      for option in [Option.to, .speed, .frame, .declination, .latitude, .longitude, .duration, .sensors]
+      where arguments.has(option) {
+        throw UsageError.conflict("option \(option.long) does not go with --verify, which computes the whole session")
+      }
+      return try verify(directory, &context)
+    }
+    var settings = try RunSettings(arguments, recording: directory)
+    let pacing = try pacing(arguments)
+    switch arguments[.to] ?? "live" {
+    case "live": return try LiveCommand.show(settings, pacing: pacing, &context)
+    case "json":
+      settings.isJSON = true
+      return try LiveCommand.show(settings, pacing: pacing, &context)
+    case "":
+      throw UsageError.badValue(option: Option.to.long, value: "", expected: "live, json or a directory")
+    case let target:
+      let started = try context.start(settings, pacing: pacing)
+      defer { started.source.stop() }
+      var info = SessionInfo(source: started.description, pipeline: started.configuration)
+      if let recording = started.source as? RecordingSource {
+        info = recording.info
+        info.software = SessionInfo.currentSoftware
+        info.sensors = recording.info.sensors.filter { started.description.sensor($0.kind) != nil }
+        info.pipeline = started.configuration
+      }
+      return try RecordCommand.record(started, info, to: target, duration: settings.duration, &context)
+    }
+  }
+
+  private static func verify(_ directory: String, _ context: inout Context) throws -> ExitCode {
+    let verification = try verifySession(directory)
+    for note in verification.notes { context.console.note(note) }
+    if let difference = verification.difference {
+      let column = difference.column.isEmpty ? "" : " \(difference.column)"
+      try context.output.line("different: \(difference.path):\(difference.line):\(column)")
+      try context.output.line("  recorded   \(difference.recorded.isEmpty ? "no such row" : difference.recorded)")
+      try context.output.line("  recomputed \(difference.recomputed.isEmpty ? "no such row" : difference.recomputed)")
+      try context.output.flush()
+      return .failed
+    }
+    let rows = SessionFile.derived.compactMap { file in
+      verification.rows[file].map { "\($0) rows of \(file.fileName)" }
+    }
+    guard !rows.isEmpty else {
+      context.console.error("\(directory): there are no computed rows to compare with")
+      return .failed
+    }
+    try context.output.line("identical: " + rows.joined(separator: ", "))
+    try context.output.flush()
+    return .done
+  }
+
+  /// Reads `--speed`.
+  static func pacing(_ arguments: ParsedArguments) throws(UsageError) -> Pacing {
+    guard let text = arguments[.speed] else { return .speed(1) }
+    if text == "max" { return .unpaced }
+    guard let speed = OptionValues.decimal(text[...]), speed > 0, speed <= 1e6 else {
+      throw .badValue(option: Option.speed.long, value: text, expected: "a factor such as 1, 10 or 0.5, or max")
+    }
+    return .speed(speed)
+  }
+}

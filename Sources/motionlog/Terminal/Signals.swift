@@ -1,0 +1,103 @@
+import Glibc
+import Synchronization
+
+/// The signals of the process, taken by one thread with `sigwait`, so that nothing runs in a handler and no system
+/// call elsewhere is interrupted.
+///
+/// SIGINT, SIGTERM and SIGHUP ask for an orderly end; a second one of them ends at once. SIGUSR1 marks an event.
+/// SIGTSTP and SIGWINCH keep the screen in order. SIGPIPE is ignored: writes report EPIPE instead.
+final class Signals: Sendable {
+  /// The process's signals.
+  static let shared = Signals()
+
+  /// The first signal that asked for the end; 0 while none has.
+  private let stopSignal = Atomic<Int32>(0)
+  /// Marks asked for and not yet taken.
+  private let marks = Atomic<Int>(0)
+  private let resized = Atomic<Bool>(false)
+  private let holdsData = Atomic<Bool>(false)
+
+  private static let stopping = [SIGINT, SIGTERM, SIGHUP]
+  /// How long an orderly end may take when there is nothing to write.
+  private static let patience = timespec(tv_sec: 0, tv_nsec: 800_000_000)
+
+  /// The signal that asked for the end, if one has.
+  var stop: Int32? {
+    let signal = stopSignal.load(ordering: .acquiring)
+    return signal == 0 ? nil : signal
+  }
+
+  /// Takes the marks asked for since the last call.
+  func takeMarks() -> Int { marks.exchange(0, ordering: .acquiringAndReleasing) }
+
+  /// Asks for a mark, as SIGUSR1 does.
+  func addMark() { marks.add(1, ordering: .releasing) }
+
+  /// Whether the terminal's size has changed since the last call.
+  func takeResize() -> Bool { resized.exchange(false, ordering: .acquiringAndReleasing) }
+
+  /// Says whether there is data to write before the end. While there is none, a stop signal ends the process after
+  /// `patience` even when the main thread is stuck in a device or a connection.
+  func setHoldsData(_ value: Bool) { holdsData.store(value, ordering: .releasing) }
+
+  /// Blocks the signals in every thread and starts the thread that takes them. Call before any other thread exists.
+  func install() {
+    signal(SIGPIPE, SIG_IGN)
+    var set = sigset_t()
+    sigemptyset(&set)
+    for number in Self.stopping where !(number == SIGHUP && Self.isIgnored(number)) { sigaddset(&set, number) }
+    for number in [SIGUSR1, SIGWINCH, SIGTSTP] { sigaddset(&set, number) }
+    // Set, not added to: some parents hand down a mask that blocks nearly everything.
+    pthread_sigmask(SIG_SETMASK, &set, nil)
+    Terminal.restoreOnCrash()
+
+    var thread = pthread_t()
+    pthread_create(&thread, nil, { _ in Signals.shared.takeSignals() }, nil)
+    pthread_detach(thread)
+  }
+
+  /// Whether the parent asked for the signal to be ignored, as `nohup` does.
+  private static func isIgnored(_ number: Int32) -> Bool {
+    var old = sigaction()
+    sigaction(number, nil, &old)
+    return unsafeBitCast(old.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+  }
+
+  private func takeSignals() -> UnsafeMutableRawPointer? {
+    var set = sigset_t()
+    pthread_sigmask(SIG_BLOCK, nil, &set)
+    while true {
+      var number: Int32 = 0
+      if let first = stop, !holdsData.load(ordering: .acquiring) {
+        var patience = Self.patience
+        number = sigtimedwait(&set, nil, &patience)
+        if number < 0 {
+          if errno == EAGAIN, !holdsData.load(ordering: .acquiring) { endAtOnce(first) }
+          continue
+        }
+      } else {
+        sigwait(&set, &number)
+      }
+      take(number)
+    }
+  }
+
+  private func take(_ number: Int32) {
+    switch number {
+    case SIGUSR1: addMark()
+    case SIGWINCH: resized.store(true, ordering: .releasing)
+    case SIGTSTP:
+      Terminal.suspend { kill(getpid(), SIGSTOP) }
+      resized.store(true, ordering: .releasing)
+    case _ where Self.stopping.contains(number):
+      let (isFirst, _) = stopSignal.compareExchange(expected: 0, desired: number, ordering: .acquiringAndReleasing)
+      if !isFirst { endAtOnce(number) }
+    default: break
+    }
+  }
+
+  private func endAtOnce(_ number: Int32) -> Never {
+    Terminal.restore()
+    _exit(128 + number)
+  }
+}

@@ -1,0 +1,174 @@
+import SensorFusion
+import Testing
+
+@testable import MotionKitLinux
+
+/// Hands chunks to an assembler as capture threads would, on a clock of the test's own.
+private struct Bench {
+  static let second: Int64 = 1_000_000_000
+  static let ms: Int64 = 1_000_000
+  let mailbox: Monitor<CaptureMailbox>
+  var assembler: StreamAssembler
+  var batch = SampleBatch()
+  let kernel = KernelClockOffsets(realtime: 0, monotonic: 0, tai: 0)
+
+  init(_ kinds: [SensorKind], isRemote: Bool = false, rate: Double = 100) {
+    let types: [SensorKind: String] = [.accelerometer: "accel", .gyroscope: "anglvel", .magnetometer: "magn"]
+    let plans = kinds.enumerated().map { index, kind in
+      let device = threeAxisDevice(id: "iio:device\(index)", name: "chip\(index)", type: types[kind] ?? "accel")
+      return CapturePlan(
+        device: device, sensors: device.sensors().sensors, wantedRates: [rate], mode: .polled)
+    }
+    mailbox = Monitor(CaptureMailbox(deviceCount: kinds.count, now: 0))
+    assembler = StreamAssembler(plans: plans, isRemote: isRemote, watermark: 0.2)
+  }
+
+  func put(_ content: CaptureChunk.Content, device: Int = 0, at now: Int64) {
+    mailbox.with {
+      $0.chunks.append(CaptureChunk(device: device, arrival: now, content: content))
+      $0.lastActivity[device] = now
+    }
+  }
+  func start(_ kind: SensorKind, device: Int = 0, at now: Int64) {
+    put(.started(clock: "boottime", periods: [kind: 10 * Self.ms], openedAt: now), device: device, at: now)
+  }
+  func put(_ kind: SensorKind, times: [Int64], device: Int = 0, at now: Int64) {
+    let samples = times.map { SensorSample(time: Timestamp(nanoseconds: $0), kind: kind, x: 1, y: 2, z: 3) }
+    mailbox.with { $0.put(samples, device: device, arrival: now, isHostStamped: false) }
+  }
+  /// One round of the consumer at `now`.
+  mutating func run(at now: Int64) {
+    let isStopped = assembler.exchange(with: mailbox, until: 0)
+    assembler.assemble(isStopped: isStopped, now: now, kernel: kernel, into: &batch)
+  }
+}
+
+@Suite("stream assembler") struct StreamAssemblerTests {
+  private static let second = Bench.second
+  private static let ms = Bench.ms
+
+  @Test("case 42: silence is acted on between 1 and 2 s after the last sample, once per opening, and reported once")
+  func silence() {
+    var bench = Bench([.accelerometer, .gyroscope])
+    bench.start(.accelerometer, at: 10 * Self.second)
+    bench.start(.gyroscope, device: 1, at: 10 * Self.second)
+    var acted: [(device: Int, at: Int64)] = []
+    // Ten seconds of both at 100 Hz, then only the gyroscope.
+    for tick: Int64 in 1...2000 {
+      let now = 10 * Self.second + tick * 10 * Self.ms
+      if tick <= 1000 { bench.put(.accelerometer, times: [now], at: now) }
+      bench.put(.gyroscope, times: [now], device: 1, at: now)
+      bench.run(at: now)
+      for device in bench.assembler.silentDevices(now: now) { acted.append((device, now)) }
+    }
+    #expect(acted.count == 1)
+    #expect(acted.first?.device == 0)
+    let delay = (acted.first?.at ?? 0) - 20 * Self.second
+    #expect(delay > Self.second && delay < 2 * Self.second)
+    // The thread reports the loss and fails to get it back twice; then it delivers again.
+    let lostAt = 31 * Self.second
+    bench.put(.lost("refill failed"), at: lostAt)
+    bench.run(at: lostAt)
+    bench.start(.accelerometer, at: 35 * Self.second)
+    bench.put(.accelerometer, times: [35 * Self.second + Self.ms], at: 35 * Self.second + Self.ms)
+    bench.run(at: 35 * Self.second + Self.ms)
+    #expect(bench.batch.events.map(\.name) == ["lost", "found", "gap"])
+    #expect(bench.batch.events[0].detail.contains("no sample for 1.2 s"))
+    #expect(bench.batch.events.prefix(2).allSatisfy { $0.detail.contains("chip0") })
+    // 15 s at 100 Hz, the sample after them not counted.
+    #expect(bench.batch.events[2].detail.contains("accelerometer: 1499 missing in 1 gap"))
+    // The gyroscope never waited for longer than the watermark.
+    #expect(bench.batch.samples.count { $0.kind == .gyroscope } == 2000)
+  }
+
+  @Test("a device that fails again and again is reported once, then found once")
+  func repeatedLoss() {
+    var bench = Bench([.accelerometer])
+    bench.start(.accelerometer, at: Self.second)
+    bench.put(.lost("gone"), at: 2 * Self.second)
+    bench.run(at: 2 * Self.second)
+    for tick: Int64 in 3..<8 {
+      // Opened, silent, opened again: no news for anybody.
+      bench.start(.accelerometer, at: tick * Self.second)
+      bench.run(at: tick * Self.second)
+    }
+    bench.put(.accelerometer, times: [9 * Self.second], at: 9 * Self.second)
+    bench.run(at: 9 * Self.second)
+    #expect(bench.batch.events.map(\.name) == ["lost", "found"])
+    #expect(bench.batch.samples.count == 1)
+  }
+
+  @Test("samples from before the device was switched on are dropped and counted")
+  func stale() {
+    var bench = Bench([.accelerometer])
+    bench.start(.accelerometer, at: 100 * Self.second)
+    let now = 100 * Self.second + 50 * Self.ms
+    bench.put(.accelerometer, times: [99 * Self.second, 99 * Self.second + 10 * Self.ms, now - Self.ms], at: now)
+    bench.run(at: now)
+    #expect(bench.batch.samples.map(\.time.nanoseconds) == [now - Self.ms])
+    #expect(bench.batch.events.map(\.name) == ["stale"])
+    #expect(bench.batch.events[0].detail.contains("2 samples"))
+  }
+
+  @Test("stamps that first make no sense and then do: the stream goes on from there")
+  func absurdStart() {
+    var bench = Bench([.accelerometer])
+    let start = 100_000 * Self.second
+    bench.start(.accelerometer, at: start)
+    bench.put(.accelerometer, times: [1, 2], at: start + Self.ms)
+    bench.run(at: start + Self.ms)
+    for tick: Int64 in 1...100 {
+      let now = start + tick * 10 * Self.ms + Self.ms
+      bench.put(.accelerometer, times: [now - Self.ms], at: now)
+      bench.run(at: now)
+    }
+    #expect(bench.batch.samples.count == 102, "\(bench.batch.events.prefix(5))")
+    #expect(bench.batch.events.map(\.name) == ["clock", "clock_step"])
+  }
+
+  @Test("what did not fit while nobody read is counted and reported")
+  func overrun() {
+    var bench = Bench([.accelerometer])
+    bench.start(.accelerometer, at: Self.second)
+    let chunk = 100
+    for round in 0..<(CaptureMailbox.capacity / chunk + 3) {
+      let now = 2 * Self.second + Int64(round) * Self.second
+      bench.put(.accelerometer, times: (0..<chunk).map { now - Self.second + Int64($0) * 10 * Self.ms }, at: now)
+    }
+    bench.run(at: 2000 * Self.second)
+    #expect(bench.batch.samples.count == CaptureMailbox.capacity)
+    #expect(bench.batch.events.map(\.name) == ["overrun"])
+    #expect(bench.batch.events[0].detail.contains("\(3 * chunk) samples"))
+  }
+
+  @Test("after stop everything that waits is delivered")
+  func rest() {
+    var bench = Bench([.accelerometer, .gyroscope])
+    bench.start(.accelerometer, at: Self.second)
+    bench.start(.gyroscope, device: 1, at: Self.second)
+    bench.put(.accelerometer, times: [Self.second + 1], at: Self.second + 1)
+    bench.run(at: Self.second + 1)
+    #expect(bench.batch.samples.isEmpty)
+    bench.mailbox.with { $0.isStopped = true }
+    bench.run(at: Self.second + 2)
+    #expect(bench.batch.samples.count == 1)
+  }
+
+  @Test("a remote source is held for a quarter of a second, then comes whole, by the fastest arrival")
+  func warmUp() {
+    var bench = Bench([.accelerometer], isRemote: true)
+    bench.start(.accelerometer, at: 1000 * Self.second)
+    // The board's clock is 7 s old; the first batches took longer than the later ones.
+    for (tick, latency) in [80, 40, 3, 5, 4].enumerated() {
+      let taken = Int64(tick) * 10 * Self.ms
+      let now = 1000 * Self.second + taken + Int64(latency) * Self.ms
+      bench.put(.accelerometer, times: [7 * Self.second + taken], at: now)
+      bench.run(at: now)
+      #expect(bench.batch.samples.isEmpty)
+    }
+    bench.run(at: 1000 * Self.second + 440 * Self.ms)
+    #expect(bench.batch.samples.count == 5)
+    #expect(bench.batch.samples.first?.time.nanoseconds == 1000 * Self.second + 3 * Self.ms)
+    #expect(bench.batch.events.map(\.name) == ["clock"])
+  }
+}

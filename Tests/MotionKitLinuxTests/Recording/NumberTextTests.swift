@@ -1,0 +1,155 @@
+import SensorFusion
+import Testing
+
+@testable import MotionKitLinux
+
+private func text(_ write: (RowBuffer) -> Void) -> String {
+  let buffer = RowBuffer(capacity: 1)
+  write(buffer)
+  return String(decoding: buffer.bytes, as: UTF8.self)
+}
+
+private func parse<T>(
+  _ text: String, _ initial: T,
+  _ read: (inout UnsafePointer<UInt8>, UnsafePointer<UInt8>, inout T) -> CellStatus
+) -> (status: CellStatus, value: T, consumed: Int) {
+  var value = initial
+  let bytes = Array(text.utf8) + [0x0A]
+  return bytes.withUnsafeBufferPointer { buffer in
+    guard var p = buffer.baseAddress else { return (.bad, value, 0) }
+    let start = p
+    let status = read(&p, start + (buffer.count - 1), &value)
+    return (status, value, p - start)
+  }
+}
+
+private func float(_ text: String) -> (status: CellStatus, value: Float, consumed: Int) {
+  parse(text, 0) { NumberText.readFloat(&$0, end: $1, into: &$2) }
+}
+
+private func double(_ text: String) -> (status: CellStatus, value: Double, consumed: Int) {
+  parse(text, 0) { NumberText.readDouble(&$0, end: $1, into: &$2) }
+}
+
+private func time(_ text: String, decimals: Int = 9) -> Int64? {
+  let result = parse(text, Int64(0)) { NumberText.readTime(&$0, end: $1, decimals: decimals, into: &$2) }
+  return result.status == .value ? result.value : nil
+}
+
+@Suite struct NumberTextTests {
+  @Test func everyFloatReadsBackToTheSameBits() {
+    var generator = SeededGenerator(1)
+    for _ in 0..<200_000 {
+      let value = Float(bitPattern: UInt32.random(in: 0...UInt32.max, using: &generator))
+      guard value.isFinite else { continue }
+      let written = text { $0.append(value) }
+      let read = float(written)
+      #expect(read.status == .value && read.value.bitPattern == value.bitPattern, "\(written)")
+      #expect(written.utf8.count <= 16)
+    }
+  }
+
+  @Test func everyDoubleReadsBackToTheSameBits() {
+    var generator = SeededGenerator(2)
+    for _ in 0..<200_000 {
+      let value = Double(bitPattern: UInt64.random(in: 0...UInt64.max, using: &generator))
+      guard value.isFinite else { continue }
+      let written = text { $0.append(value) }
+      let read = double(written)
+      #expect(read.status == .value && read.value.bitPattern == value.bitPattern, "\(written)")
+    }
+  }
+
+  @Test func extremesReadBack() {
+    for value in [
+      0, -0.0, Float.greatestFiniteMagnitude, -Float.greatestFiniteMagnitude, .leastNonzeroMagnitude,
+      .leastNormalMagnitude, 9.80665, 0.1, 16_777_216, 1e-7, -1.2e-38,
+    ] as [Float] {
+      let written = text { $0.append(value) }
+      #expect(float(written).value.bitPattern == value.bitPattern, "\(written)")
+    }
+    #expect(text { $0.append(Float.nan) } == "NaN")
+    #expect(float("NaN").value.isNaN)
+    #expect(float(text { $0.append(-Float.infinity) }).value == -.infinity)
+  }
+
+  /// Decimals close to the middle between two floats: rounding to double first and to float then would be wrong.
+  @Test func floatsAreRoundedOnceNotTwice() {
+    // 1 + 2^-24 lies midway between 1 and the next float; a little more must round up, a little less down.
+    #expect(float("1.00000005960464477539").value == 1)
+    #expect(float("1.00000005960464477540").value == Float(1).nextUp)
+    #expect(float("1.000000059604644776").value == Float(1).nextUp)
+    #expect(float("1.0000000596046447").value == 1)
+    var generator = SeededGenerator(3)
+    for _ in 0..<50_000 {
+      let a = Float(bitPattern: UInt32.random(in: 0x3000_0000...0x4F00_0000, using: &generator))
+      let middle = (Double(a) + Double(a.nextUp)) / 2
+      for candidate in [middle.nextDown, middle.nextUp] {
+        let expected = Float(candidate)
+        #expect(float(text { $0.append(candidate) }).value == expected)
+      }
+    }
+  }
+
+  @Test func oddNumbersAreReadOrRefused() {
+    #expect(float("+1.5").value == 1.5)
+    #expect(float(" 1.5 ").value == 1.5)
+    #expect(float("\"1.5\"").value == 1.5)
+    #expect(float("1.5e2").value == 150)
+    #expect(float("1.").value == 1)
+    #expect(float(".5").value == 0.5)
+    #expect(float("1.5,7").consumed == 3)
+    for blank in ["", " ", ",1"] { #expect(float(blank).status == .blank) }
+    for bad in [
+      "x", "1.5x", "--1", "+-1", "1e", "1.2.3", "0x10", "1 2", "1e999", ".", "-", "1,5".replacing(",", with: ";"),
+    ] {
+      #expect(float(bad).status == .bad, "\(bad)")
+    }
+    #expect(float("1e-999").value == 0)
+  }
+
+  @Test func timesAreExact() {
+    var generator = SeededGenerator(4)
+    for _ in 0..<100_000 {
+      let shift = UInt64.random(in: 0..<64, using: &generator)
+      let value = Int64.random(in: .min ... .max, using: &generator) >> Int64(shift)
+      #expect(time(text { $0.append(nanoseconds: value) }) == value)
+      #expect(time("\(value)", decimals: 0) == value)
+    }
+    #expect(text { $0.append(nanoseconds: 1_732_340_000_123_456_789) } == "1732340000.123456789")
+    #expect(text { $0.append(nanoseconds: -1) } == "-0.000000001")
+    #expect(text { $0.append(nanoseconds: 0) } == "0.000000000")
+    for extreme in [Int64.min, .min + 1, .max, .max - 1, -999_999_999, 999_999_999, 1_000_000_000] {
+      #expect(time(text { $0.append(nanoseconds: extreme) }) == extreme)
+    }
+  }
+
+  @Test func timesOfOtherProgramsAreRead() {
+    #expect(time("1.5") == 1_500_000_000)
+    #expect(time("0.0000000014") == 1)
+    #expect(time("0.0000000015") == 2)
+    #expect(time("-0.0000000015") == -2)
+    #expect(time("1.73234e+09") == 1_732_340_000_000_000_000)
+    #expect(time("1e-9") == 1)
+    #expect(time("12.25", decimals: 6) == 12_250_000)
+    #expect(time("0000000000000000000000001.5") == 1_500_000_000)
+    #expect(time("1.50000000000000000000000000001") == 1_500_000_000)
+    #expect(time("1650458715596950054", decimals: 0) == 1_650_458_715_596_950_054)
+    #expect(time("9223372036.854775808") == nil)
+    #expect(time("1e30") == nil)
+    #expect(time("12:30") == nil)
+  }
+
+  @Test func wholeNumbersAreWritten() {
+    for value in [Int64.min, .max, 0, 9, 10, 99, 100, -1, 1_000_000_000_000_000_000] {
+      #expect(text { $0.append(value) } == "\(value)")
+    }
+  }
+
+  @Test func cellsAreQuotedWhereNeeded() {
+    #expect(text { $0.append(cell: "plain text") } == "plain text")
+    #expect(text { $0.append(cell: "a,b") } == "\"a,b\"")
+    #expect(text { $0.append(cell: "say \"so\"\n") } == "\"say \"\"so\"\"\n\"")
+    #expect(CSVText.cells("1,\"a,\"\"b\"\"\", c ,") == ["1", "a,\"b\"", "c", ""])
+  }
+}

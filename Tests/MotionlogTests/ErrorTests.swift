@@ -1,0 +1,104 @@
+import Foundation
+import Glibc
+import Testing
+
+/// What a user sees of each thing that can go wrong: the line on standard error and the exit code.
+@Suite struct ErrorTests {
+  /// Runs, and expects a code, these words on standard error, and nothing on standard output.
+  private func expect(
+    _ arguments: [String], _ status: Int32, _ words: String..., location: SourceLocation = #_sourceLocation
+  ) throws {
+    let outcome = try BuiltProgram.run(arguments)
+    #expect(outcome.status == status, "\(arguments): \(outcome.error)", sourceLocation: location)
+    #expect(outcome.output == "", sourceLocation: location)
+    #expect(outcome.error.hasPrefix("motionlog: error: "), sourceLocation: location)
+    for word in words {
+      #expect(outcome.error.contains(word), "\(arguments): \(outcome.error)", sourceLocation: location)
+    }
+  }
+
+  @Test func badUsageIsExplained() throws {
+    try expect([], 2, "no command given", "motionlog live -u sim:walk", "motionlog --help")
+    try expect(["lvie"], 2, "there is no command 'lvie'; did you mean 'live'?")
+    try expect(["frobnicate"], 2, "there is no command 'frobnicate'\n")
+    try expect(["--frob"], 2, "there is no option '--frob'")
+    try expect(["live", "--rat", "3"], 2, "live: there is no option '--rat'; did you mean '--rate'?", "live --help")
+    try expect(["live", "--rate"], 2, "option --rate needs a value: --rate HZ")
+    try expect(["live", "--rate", "fast"], 2, "option --rate: 'fast' is not samples per second")
+    try expect(
+      ["live", "--sensors", "accel,nose"], 2, "option --sensors: 'nose' is not accel, gyro, mag, baro or steps")
+    try expect(["live", "--duration", "soon"], 2, "option --duration: 'soon' is not a time such as 10s")
+    try expect(["live", "--frame", "true"], 2, "option --frame true also needs --declination DEG")
+    try expect(["live", "now"], 2, "live: unexpected argument 'now'")
+    try expect(["replay"], 2, "replay: the recording's directory is missing")
+    try expect(["replay", "x", "--speed", "0"], 2, "option --speed: '0' is not a factor")
+    try expect(["replay", "x", "--verify", "--to", "json"], 2, "--to does not go with --verify")
+    try expect(["info", "a", "b"], 2, "info: unexpected argument 'b'")
+  }
+
+  @Test func anUnreadableSourceIsBadUsage() throws {
+    try expect(["live", "-u", "walk"], 2, "'walk' is not a source", "sim:SCENE")
+    try expect(["live", "-u", "foo:bar"], 2, "unknown scheme 'foo:'", "ip:HOST")
+    try expect(["devices", "-u", "ip:"], 2, "the host is missing")
+  }
+
+  @Test func whatIsNotThereIsNotFound() throws {
+    try expect(["live", "-u", "sim:wlak"], 3, "'wlak'", "sim:walk")
+    try expect(["replay", "/no/such/recording"], 3, "/no/such/recording")
+    try expect(["info", "/no/such/recording"], 3, "/no/such/recording")
+    try expect(["live", "-u", "file:/no/such/recording"], 3, "/no/such/recording")
+    try expect(["record", "/no/such/parent/walk", "-u", "sim:walk"], 3, "/no/such/parent/walk", "No such file")
+  }
+
+  @Test func aDirectoryWithoutARecordingIsNotFound() throws {
+    let directory = try TemporaryDirectory()
+    try expect(["info", directory.path], 3, directory.path)
+  }
+
+  @Test func aRecordingIsNeverOverwritten() throws {
+    let directory = try TemporaryDirectory()
+    let walk = try directory.recording(seconds: 1)
+    let before = try String(contentsOfFile: walk + "/accelerometer.csv", encoding: .utf8)
+    try expect(["record", walk, "-u", "sim:walk", "-d", "1s"], 1, walk, "File exists", "choose a new one")
+    #expect(try String(contentsOfFile: walk + "/accelerometer.csv", encoding: .utf8) == before)
+  }
+
+  @Test func whereNobodyMayWriteIsNotPermitted() throws {
+    let directory = try TemporaryDirectory()
+    chmod(directory.path, 0o500)
+    defer { chmod(directory.path, 0o700) }
+    // Without its capabilities root obeys permissions too.
+    let drop = geteuid() == 0 ? "setpriv --bounding-set=-all --inh-caps=-all " : ""
+    let outcome = try BuiltProgram.shell("\(drop)$MOTIONLOG record \(directory("walk")) -u sim:walk -d 1s")
+    #expect(outcome.status == 4, "\(outcome.error)")
+    #expect(outcome.error.contains(directory("walk") + ": Permission denied"))
+  }
+
+  @Test func aBadNumberIsNamedByFileLineAndColumn() throws {
+    let directory = try TemporaryDirectory()
+    let walk = try directory.recording(seconds: 1)
+    let file = walk + "/gyroscope.csv"
+    var lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map(String.init)
+    var cells = lines[40].split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    let column = cells[0].count + 1 + cells[1].count + 2
+    cells[2] = "abc"
+    lines[40] = cells.joined(separator: ",")
+    try (lines.joined(separator: "\n") + "\n").write(toFile: file, atomically: true, encoding: .utf8)
+
+    let place = "gyroscope.csv:41:\(column):"
+    let outcome = try BuiltProgram.run(["replay", walk, "--speed", "max"])
+    #expect(outcome.status == 5)
+    #expect(outcome.error.contains(place), "\(outcome.error)")
+    #expect(outcome.error.contains("abc"))
+
+    // What came before the fault is still told.
+    let info = try BuiltProgram.run(["info", walk])
+    #expect(info.status == 5)
+    #expect(info.error.contains(place))
+    #expect(info.output.contains("gyroscope"))
+  }
+
+  @Test func errorsAreColouredOnlyOnATerminal() throws {
+    #expect(try !BuiltProgram.run(["lvie"]).error.contains("\u{1B}"))
+  }
+}
