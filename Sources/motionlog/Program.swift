@@ -15,8 +15,9 @@ enum Program {
     } catch {
       Terminal.restore()
       let report = ErrorReport(error)
-      // Before the options are read nothing is known of -q and --no-color; errors heed neither but NO_COLOR.
-      var console = Context(ParsedArguments()).console
+      // The options may be what is wrong: this one is looked for without reading them.
+      let isPlain = arguments.contains(Option.noColor.long)
+      var console = Context(ParsedArguments(flags: isPlain ? [.noColor] : [])).console
       console.error(report.message)
       for line in report.advice { console.more(line) }
       return report.code

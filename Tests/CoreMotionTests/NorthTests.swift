@@ -3,8 +3,7 @@ import MotionKitLinux
 import MotionTestSupport
 import Testing
 
-/// One after the other: the declination is the process's.
-@Suite(.serialized) struct NorthTests {
+@Suite struct NorthTests {
   @Test func trueNorthWithoutALocationSaysSo() async throws {
     let source = silent([.accelerometer, .gyroscope, .magnetometer])
     let error = await first { (tell: @escaping ((any Error)?) -> Void) in
@@ -26,16 +25,16 @@ import Testing
       (.xTrueNorthZVertical, true),
     ]
     let declination = 0.1
-    MagneticDeclination.setReference(.angle(declination))
-    defer { MagneticDeclination.setReference(nil) }
     var headings: [Double] = []
     for (frame, hasNorth) in frames {
       let log = Log<CMDeviceMotion>()
-      try await MotionReplay.run("sim:rotate?duration=20&errors=none") {
-        let manager = CMMotionManager()
-        manager.startDeviceMotionUpdates(using: frame, to: OperationQueue()) { log.add($0, $1) }
-        #expect(manager.attitudeReferenceFrame == frame)
-        return manager
+      try await MagneticDeclination.$override.withValue(.angle(declination)) {
+        _ = try await MotionReplay.run("sim:rotate?duration=20&errors=none") {
+          let manager = CMMotionManager()
+          manager.startDeviceMotionUpdates(using: frame, to: OperationQueue()) { log.add($0, $1) }
+          #expect(manager.attitudeReferenceFrame == frame)
+          return manager
+        }
       }
       #expect(log.errors.isEmpty)
       #expect(log.values.count > 1500)

@@ -221,13 +221,13 @@ func first<T>(_ start: (@escaping (T) -> Void) -> Void) async -> T {
       return altimeter
     }
     #expect(log.values.isEmpty)
-    AltitudeReference.setDefault(.startAltitude(metres: 440))
-    defer { AltitudeReference.setDefault(nil) }
-    try await MotionReplay.run("sim:elevator?height=3") {
-      #expect(CMAltimeter.isAbsoluteAltitudeAvailable())
-      let altimeter = CMAltimeter()
-      altimeter.startAbsoluteAltitudeUpdates(to: .main) { log.add($0, $1) }
-      return altimeter
+    try await AltitudeReference.$override.withValue(.startAltitude(metres: 440)) {
+      _ = try await MotionReplay.run("sim:elevator?height=3") {
+        #expect(CMAltimeter.isAbsoluteAltitudeAvailable())
+        let altimeter = CMAltimeter()
+        altimeter.startAbsoluteAltitudeUpdates(to: .main) { log.add($0, $1) }
+        return altimeter
+      }
     }
     #expect(log.errors.count == 1)
     #expect(log.errors.first?.localizedDescription.contains("MOTIONKIT_SEA_LEVEL_KPA") == true)

@@ -166,8 +166,7 @@ import Testing
     process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
     try process.run()
-    // The last file of a flush: when it holds rows, so do the others.
-    let file = directory + "/device_motion.csv"
+    let file = directory + "/device_motion.csv"  // the last of the files to get rows
     while process.isRunning {
       let text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
       if text.utf8.count > 10_000 { break }

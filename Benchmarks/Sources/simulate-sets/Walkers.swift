@@ -12,11 +12,13 @@ func walkerURI(seed: Int) -> (placement: String, rate: Double, uri: String) {
   let stepLength = (0.25 + 0.25 * cadence) * draw.number(0.9, 1.1)
   var settings = [
     ("placement", placement), ("cadence", "\(cadence)"), ("step_length", "\(stepLength)"),
-    ("steps", "\(draw.integer(60, 160))"), ("strength", "\(draw.number(0.5, 1.6))"),
-    ("asymmetry", "\(draw.number(0, 0.3))"), ("variability", "\(draw.number(0.005, 0.05))"),
-    ("arm", "\(draw.number(0.5, 0.75))"),
+    ("steps", "\(draw.integer(60, 160))"), ("strength", "\(draw.number(0.6, 1.5))"),
+    ("asymmetry", "\(draw.number(0, 0.3))"), ("timing", "\(draw.number(0, 0.06))"),
+    ("variability", "\(draw.number(0.01, 0.05))"), ("variant", "\(seed)"),
+    ("arm", "\(draw.number(0.5, 0.75))"), ("lean", "\(draw.number(0, 18))"), ("lag", "\(draw.number(10, 50))"),
+    ("elbow", "\(draw.number(5, 50))"),
     // Arms swing wider the faster one walks; some hardly swing.
-    ("swing", "\(draw.number(0.3, 1.4) * (8 + 10 * cadence))"), ("thigh", "\(draw.number(14, 28))"),
+    ("swing", "\(draw.number(0.3, 1.3) * (8 + 7 * cadence))"), ("thigh", "\(draw.number(11, 20))"),
     ("radius", draw.choice(["0", "5", "15", "50"])), ("heading", "\(draw.number(-180, 180))"),
     ("hold", "\(draw.number(2, 6))"),
   ]
@@ -36,7 +38,7 @@ func walkerURI(seed: Int) -> (placement: String, rate: Double, uri: String) {
 func handMotionURI(seed: Int) -> (kind: String, rate: Double, uri: String) {
   var draw = Draw(name: "hand motion", seed: seed)
   let kind = draw.choice([
-    "wave", "stir", "tap", "lift", "twist", "brush", "swing", "random", "random", "shake", "drive", "still",
+    "wave", "stir", "tap", "drum", "lift", "twist", "brush", "swing", "random", "random", "shake", "drive", "still",
   ])
   let rate = draw.choice([50.0, 100, 100, 100, 200])
   var settings = [("duration", "60")]
@@ -58,11 +60,12 @@ func handMotionURI(seed: Int) -> (kind: String, rate: Double, uri: String) {
     scene = "still"
   default:
     scene = "gesture"
-    settings += [("kind", kind), ("variability", "\(draw.number(0.02, 0.25))")]
+    settings += [("kind", kind), ("variability", "\(draw.number(0.03, 0.2))")]
     // Frequency, way (m) and turn (degrees) of each, from gentle to vigorous.
     let ranges: [String: (ClosedRange<Double>, ClosedRange<Double>, ClosedRange<Double>)] = [
       "wave": (0.8...2.5, 0.25...0.5, 15...45), "stir": (0.8...2.5, 0.03...0.12, 0...15),
-      "tap": (1...3.5, 0.003...0.02, 0...5), "lift": (0.3...1, 0.05...0.35, 0...30),
+      "tap": (1...4, 0.0002...0.0015, 0...0.5), "drum": (1...3, 0.005...0.03, 0...8),
+      "lift": (0.3...1, 0.05...0.35, 0...30),
       "twist": (0.5...2.5, 0...0.05, 20...80), "brush": (2.5...5.5, 0.01...0.04, 2...12),
       "swing": (0.6...1.2, 0.4...0.75, 10...45),
     ]
@@ -74,8 +77,11 @@ func handMotionURI(seed: Int) -> (kind: String, rate: Double, uri: String) {
       ]
     }
   }
+  if ["motion", "gesture", "drive"].contains(scene) {
+    settings.append(("variant", "\(draw.integer(1, 1_000_000_000))"))
+  }
   if ["motion", "gesture"].contains(scene) {
-    settings += [("variant", "\(draw.integer(1, 1_000_000_000))"), ("hold", "\(draw.number(1, 4))")]
+    settings += [("hold", "\(draw.number(1, 4))")]
   }
   settings += draw.anyAttitude()
   settings += [("errors", draw.choice(["phone", "phone", "mems"])), ("seed", "\(seed)"), ("start", "0")]

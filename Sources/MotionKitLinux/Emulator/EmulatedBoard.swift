@@ -24,7 +24,7 @@ public struct EmulatedAttribute: Hashable, Sendable {
   public var fileName: String
   /// What it shows.
   public var value: EmulatedValue
-  /// Whether it may be written; a write to another is refused with EACCES, as sysfs does.
+  /// Whether it may be written; a write to another is refused, as a driver (EINVAL) or sysfs (EACCES) does.
   public var isWritable: Bool
 
   /// An attribute; `fileName` is the name where none is given.

@@ -54,16 +54,16 @@ struct EmulatedCapture {
   /// Samples that the kernel's buffer was asked to hold.
   let length: Int
   let elements: [Element]
-  let layout: EmulatedScanLayout
+  let layout: ScanLayout
   var queue: SampleQueue
   /// Samples that had to be refused because nobody read the buffer in time.
   var refused = 0
   private var scratch: [UInt8]
 
   /// Bytes of a block: libiio counts it in its own sample size, which may be smaller than the kernel's.
-  var blockSize: Int { sampleCount * layout.libiioSize }
+  var blockSize: Int { sampleCount * layout.unpaddedSize }
   /// Samples that wait.
-  var available: Int { queue.count / layout.kernelSize }
+  var available: Int { queue.count / layout.sampleSize }
 
   /// A buffer for the channels of `mask`, or the errno that the kernel gives.
   static func make(
@@ -82,26 +82,35 @@ struct EmulatedCapture {
     }
     // A time stamp alone is not a sample; the kernel refuses it.
     guard sampleCount > 0, elements.contains(where: { $0.firstValue != nil }) else { return .failure(.invalid) }
-    let layout = EmulatedScanLayout(formats)
+    let layout = ScanLayout(byteCounts: formats.map(\.byteCount))
     for index in elements.indices { elements[index].offset = layout.offsets[index] }
     let length = UInt64(sampleCount) * UInt64(max(1, buffersCount))
-    guard length <= UInt64(largestQueue / layout.kernelSize) else { return .failure(.noMemory) }
+    let size = UInt64(layout.sampleSize)
+    // libiio cannot allocate its own block; the kernel refuses lengths whose bytes it cannot count, and those for which
+    // it has no memory in one piece.
+    if sampleCount > UInt32.max / 2 { return .failure(.noMemory) }
+    if length > UInt64(UInt32.max) / size { return .failure(.invalid) }
+    guard Self.rounded(Int(length)) * layout.sampleSize <= largestQueue else { return .failure(.noMemory) }
     return .success(
       EmulatedCapture(
         mask: mask, sampleCount: Int(sampleCount), length: Int(length), elements: elements, layout: layout))
   }
 
-  private init(mask: [UInt32], sampleCount: Int, length: Int, elements: [Element], layout: EmulatedScanLayout) {
+  private init(mask: [UInt32], sampleCount: Int, length: Int, elements: [Element], layout: ScanLayout) {
     self.mask = mask
     self.sampleCount = sampleCount
     self.length = length
     self.elements = elements
     self.layout = layout
-    // The kernel's kfifo rounds its length up to a power of two.
-    var rounded = 1
-    while rounded < length { rounded *= 2 }
-    queue = SampleQueue(capacity: rounded * layout.kernelSize)
-    scratch = Array(repeating: 0, count: layout.kernelSize)
+    queue = SampleQueue(capacity: Self.rounded(length) * layout.sampleSize)
+    scratch = Array(repeating: 0, count: layout.sampleSize)
+  }
+
+  /// The kernel's kfifo rounds its length up to a power of two.
+  private static func rounded(_ length: Int) -> Int {
+    var result = 1
+    while result < length { result *= 2 }
+    return result
   }
 
   /// Captures one sample from the values of all channels.

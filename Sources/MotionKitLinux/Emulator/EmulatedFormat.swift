@@ -29,6 +29,14 @@ public struct EmulatedFormat: Hashable, Sendable {
     self.unusedBits = unusedBits
   }
 
+  /// Reads the kernel's or libiio's text, such as `le:s12/16>>4`; nil where it is not one.
+  public init?(_ text: String, unusedBits: UInt64 = 0) {
+    guard let format = ScanFormat(text) else { return nil }
+    self.init(
+      isBigEndian: format.isBigEndian, isSigned: format.isSigned, bits: format.bits, storageBits: format.storageBits,
+      repeatCount: format.repeatCount, shift: format.shift, unusedBits: unusedBits)
+  }
+
   /// Bytes of the whole element, which is also what it is aligned to.
   public var byteCount: Int { storageBits / 8 * repeatCount }
 
@@ -55,28 +63,4 @@ public struct EmulatedFormat: Hashable, Sendable {
       bytes[offset + place] = UInt8(truncatingIfNeeded: word >> UInt64(8 * index))
     }
   }
-}
-
-/// Where the elements of a sample lie for a set of channels.
-struct EmulatedScanLayout: Hashable, Sendable {
-  /// Byte offset of each element, in the order of the formats given.
-  private(set) var offsets: [Int] = []
-  /// Bytes of one sample as the kernel lays it out: padded to its largest element.
-  private(set) var kernelSize = 0
-  /// Bytes of one sample as libiio 0.24 counts them: without the padding at the end.
-  private(set) var libiioSize = 0
-
-  /// The layout of elements that follow one another, each aligned to its own size.
-  init(_ formats: [EmulatedFormat]) {
-    var largest = 1
-    for format in formats {
-      let offset = Self.roundUp(libiioSize, to: format.byteCount)
-      offsets.append(offset)
-      libiioSize = offset + format.byteCount
-      largest = max(largest, format.byteCount)
-    }
-    kernelSize = Self.roundUp(libiioSize, to: largest)
-  }
-
-  private static func roundUp(_ value: Int, to step: Int) -> Int { (value + step - 1) / step * step }
 }

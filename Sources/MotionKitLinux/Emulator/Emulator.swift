@@ -30,6 +30,8 @@ public final class Emulator: Sendable {
     public var timeBase = TimeBase.now
     /// The sensors wanted and their rates, 0 for the source's own; all sensors where it is empty.
     public var rates: [SensorKind: Double] = [:]
+    /// Whether a sensor named in `rates` that the source does not have is an error.
+    public var isRequired = true
 
     /// The defaults, with another port or speed.
     public init(port: UInt16 = 0, speed: Double = 1) {
@@ -81,7 +83,9 @@ public final class Emulator: Sendable {
   }
 
   private static func request(_ settings: Settings, of description: SourceDescription) -> SensorRequest {
-    if !settings.rates.isEmpty { return SensorRequest(rates: settings.rates, required: Set(settings.rates.keys)) }
+    if !settings.rates.isEmpty {
+      return SensorRequest(rates: settings.rates, required: settings.isRequired ? Set(settings.rates.keys) : [])
+    }
     var rates: [SensorKind: Double] = [:]
     for sensor in description.sensors { rates[sensor.kind] = 0 }
     return SensorRequest(rates: rates)
@@ -100,11 +104,12 @@ public final class Emulator: Sendable {
 
   /// Plays the source until its end, or for ever if it loops, or until `stop`. Call it once.
   ///
+  /// - Parameter isWanted: Asked about twenty times a second, or more often, whether to go on.
   /// - Throws: What the source throws; clients keep their connections then, but get no more samples.
-  public func run() throws(MotionKitError) {
+  public func run(while isWanted: () -> Bool = { true }) throws(MotionKitError) {
     var clock = PlayClock(speed: settings.speed, timeBase: settings.timeBase)
     var batch = SampleBatch()
-    while !isStopping.load(ordering: .acquiring) {
+    while goesOn(isWanted) {
       let source = try open()
       self.source.withLock { $0 = source }
       defer {
@@ -115,11 +120,15 @@ public final class Emulator: Sendable {
       clock.beginPass(rate: started.sensors.map(\.rate).max() ?? 0)
       var hasSamples = false
       var status = ReadStatus.data
-      while status != .end, !isStopping.load(ordering: .acquiring) {
-        status = try source.read(into: &batch, timeout: 0.2)
+      while status != .end, goesOn(isWanted) {
+        status = try source.read(into: &batch, timeout: Self.patience)
         hasSamples = hasSamples || !batch.samples.isEmpty
         for index in batch.samples.indices { batch.samples[index].time = clock.served(batch.samples[index].time) }
-        if started.isLive { server.deliver(batch.samples) } else { deliver(batch.samples, clock: &clock) }
+        if started.isLive {
+          server.deliver(batch.samples)
+        } else {
+          deliver(batch.samples, clock: &clock, while: isWanted)
+        }
       }
       if !settings.loops || !hasSamples { return }
     }
@@ -133,10 +142,10 @@ public final class Emulator: Sendable {
   }
 
   /// Hands out samples when their time has come.
-  private func deliver(_ samples: [SensorSample], clock: inout PlayClock) {
+  private func deliver(_ samples: [SensorSample], clock: inout PlayClock, while isWanted: () -> Bool) {
     var next = 0
-    while next < samples.count, !isStopping.load(ordering: .acquiring) {
-      let now = IIODServerLoop.now()
+    while next < samples.count, goesOn(isWanted) {
+      let now = nanoseconds(of: CLOCK_MONOTONIC)
       var end = next
       while end < samples.count, clock.due(samples[end].time, now: now) <= now { end += 1 }
       if end > next {
@@ -148,8 +157,11 @@ public final class Emulator: Sendable {
     }
   }
 
-  /// How long `stop` may go unnoticed, nanoseconds.
-  private static let stopLatency: Int64 = 50_000_000
+  private func goesOn(_ isWanted: () -> Bool) -> Bool { !isStopping.load(ordering: .acquiring) && isWanted() }
+
+  /// How long a stop may go unnoticed, seconds.
+  private static let patience = 0.05
+  private static let stopLatency = Timestamp(seconds: patience).nanoseconds
 
   private static func sleep(until time: Int64) {
     var limit = timespec(tv_sec: Int(time / 1_000_000_000), tv_nsec: Int(time % 1_000_000_000))
@@ -158,10 +170,8 @@ public final class Emulator: Sendable {
 
   /// What this machine's clocks are ahead of its boot clock.
   private static func clockOffsets() -> IIODClockOffsets {
-    let boot = PlayClock.reading(CLOCK_BOOTTIME)
-    return IIODClockOffsets(
-      realtime: PlayClock.reading(CLOCK_REALTIME) - boot, monotonic: PlayClock.reading(CLOCK_MONOTONIC) - boot,
-      tai: PlayClock.reading(CLOCK_TAI) - boot)
+    let boot = KernelClockOffsets.measure()
+    return IIODClockOffsets(realtime: -boot.realtime, monotonic: -boot.monotonic, tai: -boot.tai)
   }
 }
 
@@ -187,12 +197,6 @@ struct PlayClock {
     self.timeBase = timeBase
   }
 
-  static func reading(_ clock: clockid_t) -> Int64 {
-    var time = timespec()
-    clock_gettime(clock, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-  }
-
   /// The source is at its beginning. `rate` is its fastest sensor's, Hz.
   mutating func beginPass(rate: Double) {
     shift = nil
@@ -206,7 +210,7 @@ struct PlayClock {
       if let latest {
         first = latest.addingReportingOverflow(period).partialValue
       } else {
-        first = timeBase == .now ? Self.reading(CLOCK_BOOTTIME) : time.nanoseconds
+        first = timeBase == .now ? MotionKitLinux.nanoseconds(of: CLOCK_BOOTTIME) : time.nanoseconds
       }
       shift = first.subtractingReportingOverflow(time.nanoseconds).partialValue
     }

@@ -66,6 +66,10 @@ extension IIODEngine {
       // Files that libiio does not list as attributes, but reads.
       if name == "name" { return .success(state.device.name) }
       if name == "label", !state.device.label.isEmpty { return .success(state.device.label) }
+      for (index, channel) in state.device.channels.enumerated() {
+        guard let attribute = channel.attributes.first(where: { $0.fileName == name }) else { continue }
+        return .success(state.text(of: attribute, channel: index))
+      }
       return .failure(.noEntry)
     case .buffer where state.device.hasBuffer:
       switch name {
@@ -130,7 +134,7 @@ extension IIODEngine {
     case .debug: return .noEntry
     }
     if devices[device].isUnplugged { return .noEntry }
-    guard let attribute = attributes.first(where: { $0.name == name }), attribute.isWritable else { return .access }
+    guard let attribute = attributes.first(where: { $0.name == name }) else { return .access }
     return devices[device].set(attribute, to: text)
   }
 
@@ -189,7 +193,8 @@ extension EmulatedDeviceState {
       guard let channel else { return "" }
       let first = firstValues[channel]
       let count = device.channels[channel].format.repeatCount
-      return values[first..<first + count].map(String.init).joined(separator: " ")
+      // Of several values each is followed by a blank.
+      return count == 1 ? "\(values[first])" : values[first..<first + count].map { "\($0) " }.joined()
     case .processed:
       guard let channel else { return "" }
       return DecimalText.fixed(processed[channel], decimals: 9)
@@ -202,9 +207,14 @@ extension EmulatedDeviceState {
 
   /// Sets a writable attribute: the error, or nil.
   mutating func set(_ attribute: EmulatedAttribute, to text: String) -> IIODErrno? {
+    guard attribute.isWritable else {
+      // Files of values have the mode to be written, and the driver refuses; lists and matrices have not.
+      let isValue = attribute.value == .raw || ["input", "offset", "scale"].contains(attribute.name)
+      return isValue ? .invalid : .access
+    }
     switch attribute.value {
     case .text: writtenTexts[attribute.fileName] = text
-    case .raw, .processed, .availableFrequencies: return .access
+    case .raw, .processed, .availableFrequencies: return .invalid
     case .samplingFrequency:
       guard let asked = Double(text), asked.isFinite, asked > 0 else { return .invalid }
       let nearest = device.availableRates.min { abs($0 - asked) < abs($1 - asked) }

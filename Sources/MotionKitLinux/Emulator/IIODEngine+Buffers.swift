@@ -36,7 +36,7 @@ extension IIODEngine {
 
   private func isBlockReady(of device: Int) -> Bool {
     guard devices[device].waitingSince != nil, let capture = devices[device].capture else { return false }
-    return capture.queue.count >= capture.blockSize / capture.layout.kernelSize * capture.layout.kernelSize
+    return capture.queue.count >= capture.blockSize / capture.layout.sampleSize * capture.layout.sampleSize
   }
 
   // MARK: Opening and closing
@@ -114,7 +114,7 @@ extension IIODEngine {
     guard let capture = devices[device].capture,
       devices[device].streams.first(where: { $0.connection == id })?.isAlive == true
     else { return connections[connection].send(.badFile) }
-    guard Int(byteCount) >= capture.layout.libiioSize else { return connections[connection].send(code: 0) }
+    guard Int(byteCount) >= capture.layout.unpaddedSize else { return connections[connection].send(code: 0) }
     connections[connection].activity = .reading(PendingRead(device: device, remaining: Int(byteCount)))
   }
 
@@ -133,7 +133,7 @@ extension IIODEngine {
         break
       }
       devices[device].waitingSince = devices[device].waitingSince ?? now
-      let byteCount = capture.blockSize / capture.layout.kernelSize * capture.layout.kernelSize
+      let byteCount = capture.blockSize / capture.layout.sampleSize * capture.layout.sampleSize
       guard capture.queue.count >= byteCount else { break }
       guard byteCount == capture.blockSize else {
         // libiio asks for a rest that is less than a sample of the kernel's size, which the kernel refuses.
@@ -163,7 +163,7 @@ extension IIODEngine {
     }
     connections[connection].output.append(contentsOf: block[..<count])
     read.remaining -= count
-    guard read.remaining < capture.layout.libiioSize else {
+    guard read.remaining < capture.layout.unpaddedSize else {
       connections[connection].activity = .reading(read)
       return false
     }

@@ -80,6 +80,8 @@ public struct IIODEngine: Sendable {
     public var inexact = 0
     /// Connections so far.
     public var connections = 0
+    /// Connections there are now.
+    public var clients = 0
     /// Lines answered, those that were not understood included.
     public var commands = 0
   }
@@ -110,6 +112,7 @@ public struct IIODEngine: Sendable {
   /// Counters of everything so far.
   public var statistics: Statistics {
     var result = retired
+    result.clients = connections.count
     for state in devices {
       result.refused += state.capture?.refused ?? 0
       result.clipped += state.clipped
@@ -164,11 +167,8 @@ public struct IIODEngine: Sendable {
   /// Whether a client is there.
   public func isConnected(_ id: Int) -> Bool { index(of: id) != nil }
 
-  /// Whether a server has something to do: bytes to send, a deadline to keep or connections to close.
-  var needsAttention: Bool {
-    guard !isStalled else { return false }
-    return deadline != nil || connections.isEmpty || connections.contains { $0.pendingOutput > 0 }
-  }
+  /// Whether there are bytes to send to anybody.
+  var hasOutput: Bool { !isStalled && connections.contains { $0.pendingOutput > 0 } }
 
   /// Takes bytes from a client and carries out what they complete. Bytes past `wantsInput` are still taken; a caller
   /// that keeps to it bounds what is held.

@@ -87,25 +87,27 @@ public final class IIODServer: Sendable {
 
   /// Gives samples to the devices that they feed, in order. See `IIODEngine.deliver`.
   public func deliver(_ samples: some Sequence<SensorSample>) {
-    loop.change { engine, now in
+    loop.deliver { engine, now in
       for sample in samples { engine.deliver(sample, at: now) }
     }
   }
 
   /// Gives raw values to a device. See `IIODEngine.deliver(raw:to:time:at:)`.
   public func deliver(raw values: [Int64], to device: String, time: Timestamp) {
-    loop.change { $0.deliver(raw: values, to: device, time: time, at: $1) }
+    loop.deliver { $0.deliver(raw: values, to: device, time: time, at: $1) }
   }
 
   /// Moves the times of the samples that follow. See `IIODEngine.clockOffsets`.
   public func setClockOffsets(_ offsets: IIODClockOffsets) {
-    loop.change { engine, _ in engine.clockOffsets = offsets }
+    loop.state.withLock { $0.engine.clockOffsets = offsets }
   }
 
   /// Makes something go wrong, from any thread.
   public func inject(_ fault: IIODFault) {
-    if fault == .refuse || fault == .accept { loop.state.withLock { $0.isRefusing = fault == .refuse } }
-    loop.change { $0.inject(fault, at: $1) }
+    loop.change { state, now in
+      if fault == .refuse || fault == .accept { state.isRefusing = fault == .refuse }
+      state.engine.inject(fault, at: now)
+    }
   }
 
   /// Closes all connections and the port; returns when that is done. Safe to call twice and from any thread.

@@ -39,21 +39,10 @@ final class IIODServerLoop: @unchecked Sendable {
     (wakeReader, wakeWriter) = (pipes[0], pipes[1])
     for descriptor in pipes { TCPListener.makeNonBlocking(descriptor) }
     state = Locked(State(engine: engine))
-    var thread = pthread_t()
-    let this = Unmanaged.passRetained(self)
-    let code = pthread_create(
-      &thread, nil,
-      { argument in
-        guard let argument else { return nil }
-        Unmanaged<IIODServerLoop>.fromOpaque(argument).takeRetainedValue().run()
-        return nil
-      }, this.toOpaque())
-    guard code == 0 else {
-      this.release()
+    guard startThread(name: "iiod server", { self.run() }) else {
       close(listener)
-      throw .device(what: "the emulator's thread", errno: code, hint: "too many threads: see ulimit -u")
+      throw .device(what: "the emulator's thread", errno: EAGAIN, hint: "too many threads: see ulimit -u")
     }
-    pthread_detach(thread)
   }
 
   deinit {
@@ -61,20 +50,22 @@ final class IIODServerLoop: @unchecked Sendable {
     close(wakeWriter)
   }
 
-  /// Nanoseconds of the clock that timeouts are measured by.
-  static func now() -> Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-  }
+  /// The clock that timeouts are measured by.
+  private static func now() -> Int64 { nanoseconds(of: CLOCK_MONOTONIC) }
 
-  /// Changes the engine from any thread.
-  func change(_ body: (inout IIODEngine, Int64) -> Void) {
+  /// Hands samples to the engine from any thread; the thread is woken only if there is something to send.
+  func deliver(_ body: (inout IIODEngine, Int64) -> Void) {
     let isWakeNeeded = state.withLock { state in
       body(&state.engine, Self.now())
-      return state.engine.needsAttention
+      return state.engine.hasOutput
     }
     if isWakeNeeded { wake() }
+  }
+
+  /// Changes the state from any thread; what follows from it for the connections is done at once.
+  func change(_ body: (inout State, Int64) -> Void) {
+    state.withLock { body(&$0, Self.now()) }
+    wake()
   }
 
   /// Ends the thread and waits until it has ended.
@@ -112,6 +103,7 @@ final class IIODServerLoop: @unchecked Sendable {
       if entries[0].revents != 0 { while read(wakeReader, &buffer, buffer.count) > 0 {} }
       for index in clients.indices { serve(clients[index], events: Int32(entries[index + 2].revents)) }
       if entries[1].revents != 0 { accept() }
+      state.withLock { $0.engine.advance(to: Self.now()) }
       finish()
     }
     for client in clients { close(client.descriptor) }

@@ -49,13 +49,16 @@ public enum AltitudeReference: Hashable, Sendable {
 
   private static let chosen = Locked<AltitudeReference?>(nil)
 
+  /// The reference for altimeters started in this task that are given none; nil means the process's.
+  @TaskLocal public static var override: AltitudeReference?
+
   /// Sets the reference for altimeters that are given none; nil goes back to the environment.
   public static func setDefault(_ reference: AltitudeReference?) { chosen.withLock { $0 = reference } }
 
-  /// The reference for altimeters that are given none: from `setDefault`, else MOTIONKIT_SEA_LEVEL_KPA, else
+  /// The reference for altimeters that are given none: the task's `override`, else from `setDefault`, else MOTIONKIT_SEA_LEVEL_KPA, else
   /// MOTIONKIT_START_ALTITUDE_M; nil where nobody has said.
   public static var current: AltitudeReference? {
-    chosen.withLock { $0 } ?? reference(fromEnvironment: environment)
+    override ?? chosen.withLock { $0 } ?? reference(fromEnvironment: environment)
   }
 
   static func reference(fromEnvironment variable: (String) -> String?) -> AltitudeReference? {

@@ -44,15 +44,18 @@ public enum MagneticDeclination {
 
   private static let chosen = Locked<Reference?>(nil)
 
+  /// The reference for device motion started in this task; nil means the process's.
+  @TaskLocal public static var override: Reference?
+
   /// Says where the device is, or what the declination is; nil goes back to the environment.
   public static func setReference(_ reference: Reference?) { chosen.withLock { $0 = reference } }
 
   /// Radians from true to magnetic north, positive east; nil where nobody has said.
   ///
-  /// From `setReference`, else MOTIONKIT_DECLINATION (degrees), else MOTIONKIT_LOCATION
+  /// From the task's `override`, else from `setReference`, else MOTIONKIT_DECLINATION (degrees), else MOTIONKIT_LOCATION
   /// (`LATITUDE,LONGITUDE[,ALTITUDE]` in degrees and metres).
   public static var current: Double? {
-    radians(chosen.withLock { $0 } ?? reference(fromEnvironment: environment), year: currentYear())
+    radians(override ?? chosen.withLock { $0 } ?? reference(fromEnvironment: environment), year: currentYear())
   }
 
   /// What to do where there is none.

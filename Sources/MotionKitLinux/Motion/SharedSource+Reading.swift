@@ -52,7 +52,7 @@ extension SharedSource {
     guard !change.users.isEmpty else { return }
 
     let request = try self.request(for: change.users)
-    if let description = reader.description, request == reader.request || !isDevice {
+    if let description = reader.description, !isDevice || !Self.needsRestart(from: reader.request, to: request) {
       for user in change.users where !old.contains(where: { $0 === user }) { user.begin(description) }
       return
     }
@@ -71,6 +71,16 @@ extension SharedSource {
     }
     if let description = reader.description {
       for user in reader.consumers { user.begin(description) }
+    }
+  }
+
+  /// A start interrupts everybody's samples, so it must be worth it: another set of sensors, a higher rate, or one that
+  /// can be halved. A rate that is somewhat too high is thinned out instead.
+  static func needsRestart(from running: SensorRequest?, to wanted: SensorRequest) -> Bool {
+    guard let running, running.rates.keys == wanted.rates.keys else { return true }
+    return wanted.rates.contains { kind, rate in
+      guard let now = running.rates[kind], now > 0, rate > 0 else { return running.rates[kind] != rate }
+      return rate > now || rate <= now / 2
     }
   }
 

@@ -22,6 +22,8 @@ protocol FileLayer: Sendable {
   func syncDirectory(_ path: String) throws(FileFault)
   func rename(_ path: String, to newPath: String) throws(FileFault)
   func close(_ file: Int32)
+  /// Whether the open file still has a name; one that was removed goes on taking data that nobody will see.
+  func isLinked(_ file: Int32) -> Bool
   /// Bytes that an unprivileged process may still write; nil where it cannot be told.
   func freeBytes(_ path: String) -> Int64?
 }
@@ -85,6 +87,11 @@ struct SystemFileLayer: FileLayer {
   func rename(_ path: String, to newPath: String) throws(FileFault) { _ = try check { Glibc.rename(path, newPath) } }
 
   func close(_ file: Int32) { _ = Glibc.close(file) }
+
+  func isLinked(_ file: Int32) -> Bool {
+    var status = stat()
+    return fstat(file, &status) == 0 && status.st_nlink > 0
+  }
 
   func freeBytes(_ path: String) -> Int64? {
     var status = statvfs()
@@ -172,7 +179,6 @@ extension MotionKitError {
       case EMFILE, ENFILE: "too many files are open: raise the limit (ulimit -n)"
       default: "check the path and the disk"
       }
-    return .fileSystem(
-      path: path, errno: fault.errno, hint: (what.isEmpty ? "" : what + ": ") + errorText(fault.errno) + "; " + hint)
+    return .fileSystem(path: path, errno: fault.errno, hint: (what.isEmpty ? "" : what + "; ") + hint)
   }
 }

@@ -136,6 +136,14 @@ final class LineReader {
     }
   }
 
+  /// What stands behind the last line end, once `next` has returned nil; nil where there is nothing.
+  func rest() -> TextLine? {
+    guard isAtEnd, limit > position else { return nil }
+    base[limit] = 0x0A
+    return TextLine(
+      start: UnsafePointer(base + position), end: UnsafePointer(base + limit), number: lineNumber + 1, isDamaged: false)
+  }
+
   private func fill() throws(MotionKitError) {
     let room = UnsafeMutableRawBufferPointer(start: base + limit, count: capacity - limit)
     let count: Int

@@ -11,7 +11,7 @@ public struct ReadReport: Hashable, Sendable {
     case wrongWidth = "row with a wrong number of cells, dropped"
     /// A row without a time or without any value; dropped.
     case blankRow = "row without values, dropped"
-    /// A row with a cell that is no number; dropped (by an import; a session's reader stops there).
+    /// A row with a cell that is no number; dropped by an import, a check and a repair (a replay stops there).
     case badRow = "row with a cell that is no number, dropped"
     /// A row in which a value is missing; dropped.
     case blankCell = "row with a blank cell, dropped"
@@ -29,8 +29,8 @@ public struct ReadReport: Hashable, Sendable {
     case unknownColumn = "unknown column, ignored"
     /// A file that session.json speaks of is not there.
     case missingFile = "file is missing"
-    /// A file without rows although session.json tells of some.
-    case fewerRows = "fewer rows than session.json tells"
+    /// The file has fewer good rows than session.json's closing summary tells.
+    case fewerRows = "fewer good rows than session.json tells"
     /// There is no session.json: the sensors are known by their files alone.
     case missingInfo = "session.json is missing"
     /// session.json cannot be read: the sensors are known by their files alone.

@@ -10,17 +10,20 @@ final class SampleFileReader {
   private(set) var rows: Int64 = 0
 
   private let lines: LineReader
+  /// Whether a row with a cell that is no number is dropped and counted; otherwise it is an error.
+  private let skipsBadRows: Bool
   /// For each column of the file which value it holds: 0 the time, 1… the values, -1 none that is known.
   private var roles: [Int8] = []
   private var valueCount: Int
   private var previous: Timestamp?
-  private var isAtEnd = false
+  private(set) var isAtEnd = false
   private var firstBadWidth: (line: Int, cells: Int)?
 
   /// Opens the file and reads its header.
-  init(_ kind: SensorKind, lines: LineReader) throws(MotionKitError) {
+  init(_ kind: SensorKind, lines: LineReader, skipsBadRows: Bool = false) throws(MotionKitError) {
     self.kind = kind
     self.lines = lines
+    self.skipsBadRows = skipsBadRows
     file = SessionFile(kind)
     valueCount = file.columns.count - 1
     try readHeader()
@@ -97,11 +100,8 @@ final class SampleFileReader {
       }
       if status != .value {
         if status == .bad {
-          var q = start
-          let (first, last) = NumberText.cell(&q, end: end)
-          let text = String(decoding: UnsafeBufferPointer(start: first, count: last - first), as: UTF8.self)
-          throw fault(
-            line.number, start - line.start + 1, "'\(text)' in column '\(file.columns[Int(role)])' is no number")
+          try refuse(start, line, Int(role))
+          return nil
         }
         if role != 0, !isOptional(Int(role)) { blanks += 1 }
       }
@@ -131,6 +131,16 @@ final class SampleFileReader {
     if !sample.isFinite { report.add(.nonFinite, file: file.fileName, line: line.number) }
     rows += 1
     return sample
+  }
+
+  /// A cell that is no number: an error that names it, or a row less.
+  private func refuse(_ cell: UnsafePointer<UInt8>, _ line: TextLine, _ role: Int) throws(MotionKitError) {
+    var p = cell
+    let (first, last) = NumberText.cell(&p, end: line.end)
+    let text = String(decoding: UnsafeBufferPointer(start: first, count: last - first), as: UTF8.self)
+    let reason = "'\(text)' in column '\(file.columns[role])' is no number"
+    guard skipsBadRows else { throw fault(line.number, cell - line.start + 1, reason) }
+    report.add(.badRow, file: file.fileName, line: line.number, detail: reason)
   }
 
   private func wrongWidth(_ line: TextLine) -> SensorSample? {

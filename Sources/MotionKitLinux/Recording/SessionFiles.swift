@@ -178,6 +178,7 @@ final class SessionFiles {
     for file in SessionFile.allCases {
       let slot = Self.slot(file)
       guard let open = files[slot], open.hasUnsynced else { continue }
+      guard layer.isLinked(open.descriptor) else { throw .file(path(file), FileFault(errno: 2 /* ENOENT */)) }
       do { try layer.sync(open.descriptor) } catch { throw .file(path(file), error) }
       files[slot]?.hasUnsynced = false
     }

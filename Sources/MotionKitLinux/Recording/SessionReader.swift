@@ -28,7 +28,12 @@ public final class SessionReader {
   ///   - wanted: The sensors to read; nil for all.
   /// - Throws: `MotionKitError.notFound` if there is no such directory or no raw file in it; `.invalidFile` for a
   ///   header that is not a session's.
-  public init(directory: String, sensors wanted: Set<SensorKind>? = nil) throws(MotionKitError) {
+  public convenience init(directory: String, sensors wanted: Set<SensorKind>? = nil) throws(MotionKitError) {
+    try self.init(directory: directory, sensors: wanted, skipsBadRows: false)
+  }
+
+  /// `skipsBadRows`: rows with a cell that is no number are dropped and counted instead of being an error.
+  init(directory: String, sensors wanted: Set<SensorKind>?, skipsBadRows: Bool) throws(MotionKitError) {
     self.directory = directory
     let names: [String]
     do { names = try SystemFileLayer().list(directory) } catch {
@@ -54,7 +59,7 @@ public final class SessionReader {
     sensors = found.filter { wanted?.contains($0) ?? true }
     for kind in sensors {
       let path = directory + "/" + SessionFile(kind).fileName
-      streams.append(try SampleFileReader(kind, lines: try LineReader(path: path)))
+      streams.append(try SampleFileReader(kind, lines: try LineReader(path: path), skipsBadRows: skipsBadRows))
     }
     if names.contains(SessionFile.events.fileName) {
       events = try EventFileReader(lines: try LineReader(path: directory + "/" + SessionFile.events.fileName))
@@ -117,7 +122,13 @@ public final class SessionReader {
   /// What was tolerated so far; complete once `next` has returned nil.
   public var report: ReadReport {
     var report = headerReport
-    for stream in streams { report.add(stream.report) }
+    for stream in streams {
+      report.add(stream.report)
+      if stream.isAtEnd, let told = info.closing?.rows[stream.file], told > stream.rows {
+        report.add(
+          .fewerRows, file: stream.file.fileName, detail: "\(stream.rows) of \(told), the rest is lost or was dropped")
+      }
+    }
     if let events { report.add(events.report) }
     return report
   }

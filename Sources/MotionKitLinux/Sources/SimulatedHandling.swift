@@ -5,8 +5,13 @@ import SensorFusion
 
 /// Bursts of motion with rests between them: maps time to the time that has been spent moving.
 struct MotionSchedule: Sendable {
+  private struct Burst {
+    var start: Double
+    var length: Double
+  }
+
   /// Start and length of each burst, s.
-  private let bursts: [(start: Double, length: Double)]
+  private let bursts: [Burst]
   /// Seconds to get going and to come to rest.
   private let rise = 0.7
   let duration: Double
@@ -18,28 +23,29 @@ struct MotionSchedule: Sendable {
     let pauses = try settings.integer(
       "pauses", "pauses of 2 to 4 s (only with a length)", default: 0, in: 0...50)
     guard length > 0 else {
-      bursts = [(hold, .infinity)]
+      bursts = [Burst(start: hold, length: .infinity)]
       duration = .infinity
       return
     }
     duration = length
     // One pause in each of equal parts, so that none is empty.
     let part = max(0, length - hold) / Double(pauses + 1)
-    var bursts: [(start: Double, length: Double)] = []
+    var bursts: [Burst] = []
     var start = hold
     for index in 0..<pauses {
       let end = hold + part * (Double(index) + random.uniform(0.7, 1.2))
-      bursts.append((start, max(0, end - start)))
+      bursts.append(Burst(start: start, length: max(0, end - start)))
       start = max(start, end) + rise + random.uniform(2, 4)
     }
-    bursts.append((start, .infinity))
+    bursts.append(Burst(start: start, length: .infinity))
     self.bursts = bursts
   }
 
   /// Seconds spent moving.
   func moved(at time: Jet) -> Jet {
     var sum = Jet(0)
-    for burst in bursts where time.value > burst.start {
+    for index in bursts.indices where time.value > bursts[index].start {
+      let burst = bursts[index]
       let since = time - burst.start
       sum += since.ramp(over: rise)
       if since.value > burst.length { sum = sum - (since - burst.length).ramp(over: rise) }
@@ -50,7 +56,13 @@ struct MotionSchedule: Sendable {
 
 /// A sum of sines with random frequencies and phases: band-limited motion with exact derivatives.
 struct BandLimited: Sendable {
-  private var terms: [(amplitude: Double, frequency: Double, phase: Double)] = []
+  private struct Term {
+    var amplitude: Double
+    var frequency: Double
+    var phase: Double
+  }
+
+  private var terms: [Term] = []
 
   // `band`: lowest and highest frequency, Hz; the power is even over the logarithm of the frequency. `order`: which
   // derivative has the standard deviation `sigma` (0, 1 or 2).
@@ -64,14 +76,19 @@ struct BandLimited: Sendable {
       let place = (Double(index) + random.uniform()) / Double(count)
       let omega = 2 * Double.pi * band.lowerBound * Elementary.exp(place * span)
       let amplitude = order == 0 ? share : order == 1 ? share / omega : share / (omega * omega)
-      terms.append((amplitude, omega, random.uniform(0, 2 * .pi)))
+      terms.append(Term(amplitude: amplitude, frequency: omega, phase: random.uniform(0, 2 * .pi)))
     }
   }
+
+  /// More than the sum can ever be.
+  var bound: Double { terms.reduce(0) { $0 + $1.amplitude } }
 
   /// The sum at a time.
   func callAsFunction(_ time: Jet) -> Jet {
     var sum = Jet(0)
-    for term in terms { sum += (time * term.frequency + term.phase).sine * term.amplitude }
+    for index in terms.indices {
+      sum += (time * terms[index].frequency + terms[index].phase).sine * terms[index].amplitude
+    }
     return sum
   }
 }
@@ -163,7 +180,7 @@ struct SwingTrajectory: SimulatedTrajectory {
 struct GestureTrajectory: SimulatedTrajectory {
   /// What the hand does.
   enum Kind: String, CaseIterable {
-    case wave, stir, tap, lift, twist, brush, swing
+    case wave, stir, tap, drum, lift, twist, brush, swing
   }
 
   private let kind: Kind
@@ -190,7 +207,8 @@ struct GestureTrajectory: SimulatedTrajectory {
       switch kind {
       case .wave: (1.5, 0.35, 30)
       case .stir: (1.2, 0.08, 5)
-      case .tap: (2, 0.008, 2)
+      case .tap: (2, 0.0005, 0.2)
+      case .drum: (2, 0.01, 3)
       case .lift: (0.5, 0.2, 10)
       case .twist: (1, 0.02, 50)
       case .brush: (4, 0.025, 6)
@@ -209,10 +227,11 @@ struct GestureTrajectory: SimulatedTrajectory {
         try settings.number("heading", "where the person looks, degrees counter-clockwise from north", default: 0)
           * radiansPerDegree))
     grip = JetQuaternion(try readAttitude(&settings))
-    // A wandering rhythm: its rate changes by `uneven` of the frequency within seconds.
+    // A wandering rhythm: its rate changes by `uneven` of the frequency, from one time to the next and over seconds.
     unevenness = BandLimited(
-      band: 0.05...0.3, order: 1, sigma: uneven * 2 * .pi * frequency, count: 5, random: &random)
-    strength = BandLimited(band: 0.05...0.3, order: 0, sigma: min(0.3, 2 * uneven), count: 5, random: &random)
+      band: 0.05...max(0.1, frequency / 2), order: 1, sigma: uneven * 2 * .pi * frequency, count: 6, random: &random)
+    strength = BandLimited(
+      band: 0.05...max(0.1, frequency / 2), order: 0, sigma: min(0.3, 2 * uneven), count: 6, random: &random)
   }
 
   func pose(at time: Jet) -> (attitude: JetQuaternion, position: JetVector) {
@@ -235,8 +254,16 @@ struct GestureTrajectory: SimulatedTrajectory {
       attitude = .aboutX(angle)
       place = JetVector(sine * size * amplitude, cosine * size * amplitude, Jet(0))
     case .tap:
-      attitude = .aboutY(((cosine - 1) * 9).exponential * size * turn)
-      place.z = ((cosine - 1) * 9).exponential * size * -amplitude
+      // A finger knocks on the device: 12 ms, whatever the rhythm.
+      let sigma = 2 * Double.pi * frequency * 0.012
+      let knock = ((cosine - 1) * (1 / (sigma * sigma))).exponential * size
+      attitude = .aboutY(knock * turn)
+      place.z = knock * -amplitude
+    case .drum:
+      // The hand beats time with the device: down quickly, up slowly.
+      let beat = ((cosine - 1) * 2).exponential * size
+      attitude = .aboutY(beat * turn)
+      place.z = beat * -amplitude
     case .lift:
       attitude = .aboutY(angle)
       place.z = sine * size * amplitude

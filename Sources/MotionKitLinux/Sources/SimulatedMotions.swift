@@ -120,6 +120,10 @@ struct ElevatorTrajectory: SimulatedTrajectory {
 struct DriveTrajectory: SimulatedTrajectory {
   private let mount: JetQuaternion
   private let roughness: Double
+  private let bounce: BandLimited
+  private let hop: BandLimited
+  private let pitch: BandLimited
+  private let roll: BandLimited
   /// Half the length of the figure of eight, m.
   private let extent: Double
   /// Path angle driven between two stops, radians.
@@ -136,6 +140,13 @@ struct DriveTrajectory: SimulatedTrajectory {
       try settings.number("speed", "mean speed between stops, km/h", default: 36, in: 1...200) / 3.6
     roughness = try settings.number("roughness", "strength of the road's vibration, 1 is usual", default: 1, in: 0...10)
     extent = try settings.number("size", "half the length of the figure of eight, m", default: 100, in: 10...10_000)
+    let variant = try settings.integer("variant", "which of many roads", default: 1, in: 0...Int.max)
+    var random = SimulationRandom(seed: UInt64(variant), stream: 1004)
+    // Accelerations of a bus on a good road: a body that resonates at 1 to 1.6 Hz, wheels at 8 to 13 Hz.
+    bounce = BandLimited(band: 1...1.6, order: 2, sigma: 0.25, count: 8, random: &random)
+    hop = BandLimited(band: 8...13, order: 2, sigma: 0.35, count: 8, random: &random)
+    pitch = BandLimited(band: 0.5...2, order: 0, sigma: 0.003, count: 6, random: &random)
+    roll = BandLimited(band: 0.5...2, order: 0, sigma: 0.004, count: 6, random: &random)
     let leg = try settings.number("leg", "seconds of driving between two stops", default: 45, in: 10...1e6)
     legSeconds = leg + rise
     // The mean of |dp/du| of the curve below is 0.9704 `extent` (by quadrature).
@@ -158,20 +169,12 @@ struct DriveTrajectory: SimulatedTrajectory {
     return (q, JetVector(sinU * extent, sin2U * (extent / 2), vibration.height))
   }
 
-  /// Body bounce at 1.3 Hz and road vibration at 9 to 12 Hz, in proportion to the speed; a tenth of it when the engine
-  /// idles.
+  /// Body bounce around 1.3 Hz, wheel hop and road vibration around 10 Hz, in proportion to the speed; a tenth of it when
+  /// the engine idles.
   private func vibration(at time: Jet, strength: Jet) -> (height: Jet, pitch: Jet, roll: Jet) {
-    let turn = 2 * Double.pi
-    let heave = (time * (1.3 * turn)).sine * (0.35 / Self.square(1.3 * turn))
-    let first = (time * (9.1 * turn)).sine * (0.3 / Self.square(9.1 * turn))
-    let second = (time * (11.7 * turn) + 1).sine * (0.3 / Self.square(11.7 * turn))
-    let height = (heave + first + second) * strength
-    let pitch = (time * (1.1 * turn) + 0.5).sine * strength * 0.004
-    let roll = (time * (0.83 * turn) + 2).sine * strength * 0.006
-    return (height, pitch, roll)
+    let height = (bounce(time) + hop(time)) * strength
+    return (height, pitch(time) * strength, roll(time) * strength)
   }
-
-  private static func square(_ x: Double) -> Double { x * x }
 }
 
 /// Bursts of shaking along the device's x axis, as one shakes a phone to undo.

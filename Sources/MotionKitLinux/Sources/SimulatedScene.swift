@@ -77,7 +77,9 @@ public struct SimulatedScene: Sendable {
     Entry(name: "shake", summary: "bursts of the shake gesture"),
     Entry(name: "motion", summary: "handled at random: turned about all axes and moved, at a given strength"),
     Entry(name: "swing", summary: "swung or whirled on an arm: centripetal acceleration that lasts"),
-    Entry(name: "gesture", summary: "what hands do over and over without walking: wave, stir, tap, lift, twist, brush"),
+    Entry(
+      name: "gesture", summary: "what hands do over and over without walking: wave, stir, tap, drum, lift, twist, brush"
+    ),
   ]
 
   /// The scene's name.

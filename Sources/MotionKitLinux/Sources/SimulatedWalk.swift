@@ -28,8 +28,15 @@ struct WalkTrajectory: SimulatedTrajectory {
   private let heading: Double
   private let strength: Double
   private let asymmetry: Double
-  private let variability: Double
+  private let timing: Double
+  /// Seconds of phase gained or lost; its rate is the relative change of the cadence.
+  private let wander: BandLimited
+  /// Relative change of the steps' strength.
+  private let unevenness: BandLimited
   private let armLength: Double
+  private let armLean: Double
+  private let armLag: Double
+  private let elbowBend: Double
   private let swing: Double
   private let thighSwing: Double
   private let grip: Quaternion
@@ -98,19 +105,37 @@ struct WalkTrajectory: SimulatedTrajectory {
     strength = try settings.number("strength", "how hard the steps are, 1 is usual", default: 1, in: 0...5)
     asymmetry = try settings.number(
       "asymmetry", "how much stronger one leg's steps are, 0 to 1", default: 0.05, in: 0...1)
-    variability = try settings.number(
-      "variability", "slow change of the cadence, as a part of it", default: 0.02, in: 0...0.2)
+    timing = try settings.number(
+      "timing", "how far one leg's steps come late, as a part of a step", default: 0.01, in: 0...0.3)
+    let variability = try settings.number(
+      "variability", "change of the cadence from stride to stride, rms, as a part of it", default: 0.02, in: 0...0.2)
+    let variant = try settings.integer("variant", "which of many random rhythms", default: 1, in: 0...Int.max)
+    var random = SimulationRandom(seed: UInt64(variant), stream: 1003)
+    wander = BandLimited(
+      band: 0.04...cadence / 2, order: 1, sigma: variability, count: 6, random: &random)
+    unevenness = BandLimited(
+      band: 0.04...cadence / 2, order: 0, sigma: min(0.2, 2 * variability), count: 6, random: &random)
     armLength = try settings.number("arm", "length from shoulder to hand, m", default: 0.62, in: 0.2...1.2)
     swing =
       try settings.number("swing", "amplitude of the arm's swing, degrees", default: 18, in: 0...90) * radiansPerDegree
+    armLean =
+      try settings.number("lean", "how far forward the arm hangs, degrees", default: 10, in: -45...90)
+      * radiansPerDegree
+    armLag =
+      try settings.number("lag", "how late the arm's swing is, degrees of the stride", default: 30, in: -180...180)
+      * radiansPerDegree
+    elbowBend =
+      try settings.number("elbow", "how far the elbow is bent, degrees", default: 20, in: 0...120)
+      * radiansPerDegree
     thighSwing =
-      try settings.number("thigh", "amplitude of the thigh's swing, degrees", default: 20, in: 0...60)
+      try settings.number("thigh", "amplitude of the thigh's swing, degrees", default: 15, in: 0...60)
       * radiansPerDegree
     grip = try readAttitude(&settings)
-    // h from Zijlstra and Hof's formula for a leg of 0.9 m: with u = step / 2.5, h = l - sqrt(l² - u²).
+    // h from Zijlstra and Hof's formula for a leg of 0.9 m: with u = step / 2.5, h = l - sqrt(l² - u²). Four fifths of
+    // it agree with the 2.7 to 4.8 cm from slow to fast walking of Orendurff et al., J. Rehabil. Res. Dev. 41(6), 2004.
     let leg = 0.9
     let u = min(0.8 * leg, stepLength / 2.5)
-    bounce = (leg - (leg * leg - u * u).squareRoot()) / 2 * strength
+    bounce = 0.8 * (leg - (leg * leg - u * u).squareRoot()) / 2 * strength
     // Each of the two rises of the phase costs half its length.
     duration = steps == 0 ? .infinity : lead + Double(steps) / cadence + rise + 3
   }
@@ -126,12 +151,11 @@ struct WalkTrajectory: SimulatedTrajectory {
     } else {
       steady = t.ramp(over: rise) - (t - Double(steps) / cadence).ramp(over: rise)
     }
-    // Two slow waves whose largest rates together are `variability` of the cadence.
-    let slow = 2 * Double.pi * 0.11
-    let slower = 2 * Double.pi * 0.043
-    let wave = (t * slow).sine * (0.5 / slow) + (t * slower).sine * (0.5 / slower)
-    return (steady + wave * envelope(at: time) * variability) * cadence
+    return (steady + wander(t) * envelope(at: time)) * cadence
   }
+
+  /// The phase with one leg's steps late: what the body and the feet follow.
+  private func gaitPhase(_ phase: Jet) -> Jet { phase + (phase * .pi).sine * (timing / 2) }
 
   /// How much of the walking motion there is: 0 when standing, 1 when walking.
   private func envelope(at time: Jet) -> Jet {
@@ -144,15 +168,15 @@ struct WalkTrajectory: SimulatedTrajectory {
   func stepTime(_ index: Int) -> Double? {
     guard steps == 0 || index < steps else { return nil }
     let wanted = Double(index) + 0.5
-    // The phase grows steadily, and the slow waves move it by less than 4 s times the variability.
+    // The phase grows steadily but for the start, the wander and the timing.
     let middle = lead + rise / 2 + wanted / cadence
-    let margin = rise + 4 * variability
+    let margin = rise + wander.bound + timing / cadence
     var low = middle - margin
     var high = middle + margin
-    // 60 halvings bring 2 s below the spacing of doubles.
+    // 60 halvings bring seconds below the spacing of doubles.
     for _ in 0..<60 {
       let half = 0.5 * (low + high)
-      if phase(at: Jet(half)).value < wanted { low = half } else { high = half }
+      if gaitPhase(phase(at: Jet(half))).value < wanted { low = half } else { high = half }
     }
     return 0.5 * (low + high)
   }
@@ -161,15 +185,16 @@ struct WalkTrajectory: SimulatedTrajectory {
 
   func pose(at time: Jet) -> (attitude: JetQuaternion, position: JetVector) {
     let phase = phase(at: time)
-    let gait = Gait(phase: phase, envelope: envelope(at: time), asymmetry: asymmetry)
+    let gait = Gait(
+      phase: gaitPhase(phase), envelope: envelope(at: time), evenness: unevenness(time) + 1, asymmetry: asymmetry,
+      cadence: cadence)
     let path = path(along: phase * stepLength)
     let facing = JetQuaternion.aboutZ(path.heading)
     let pelvis = pelvis(gait)
-    var origin = path.position + facing.rotate(pelvis.position)
+    let (attitude, position) = carried(gait, trunk: pelvis.attitude)
+    var origin = path.position + facing.rotate(pelvis.position + position)
     if let climb { origin.z = origin.z + climb.height(at: phase) }
-    let trunk = facing * pelvis.attitude
-    let (attitude, position) = carried(gait)
-    return (trunk * attitude * JetQuaternion(grip), origin + trunk.rotate(position))
+    return (facing * attitude * JetQuaternion(grip), origin)
   }
 
   /// A straight line or a circle to the left, from the origin.
@@ -182,77 +207,103 @@ struct WalkTrajectory: SimulatedTrajectory {
     return (now, JetVector((s - startSine) * radius, -(c - startCosine) * radius, Jet(0)))
   }
 
-  /// Sines and cosines of the step and stride phases, each with the envelope.
+  /// Sines and cosines of the step and stride phases, and pulses.
   private struct Gait {
     let envelope: Jet
     /// Sine and cosine of the step phase, of its double, and of the stride phase.
     let step: (sine: Jet, cosine: Jet)
     let double: (sine: Jet, cosine: Jet)
     let stride: (sine: Jet, cosine: Jet)
-    /// Stronger and weaker steps in turn.
+    /// Stronger and weaker steps in turn, and from one to the next, with the envelope.
     let weight: Jet
     /// 1 just as a heel strikes, near 0 otherwise.
     let strike: Jet
+    /// 1 as the right leg swings forward, near 0 otherwise.
+    let lift: Jet
 
-    init(phase: Jet, envelope: Jet, asymmetry: Double) {
+    init(phase: Jet, envelope: Jet, evenness: Jet, asymmetry: Double, cadence: Double) {
       self.envelope = envelope
       let angle = phase * (2 * .pi)
       step = angle.sineAndCosine
       double = (angle * 2).sineAndCosine
       stride = (angle * 0.5).sineAndCosine
       // At strikes (phase n + 1/2) the stride's sine is +1 and -1 in turn.
-      weight = (stride.sine * asymmetry + 1) * envelope
-      // A von Mises pulse; at 1.8 steps a second its half width is 30 ms.
-      let concentration = 9.0
-      strike = ((step.cosine + 1) * -concentration).exponential
+      weight = (stride.sine * asymmetry + 1) * evenness * envelope
+      strike = Self.pulse(cosine: -step.cosine, width: 0.02, frequency: cadence)
+      // A quarter of a stride before its own heel strikes (where the sine is 1).
+      lift = Self.pulse(cosine: stride.cosine, width: 0.06, frequency: cadence / 2)
+    }
+
+    /// A von Mises pulse where the cosine of a phase is 1, of a width (1 sigma) in seconds.
+    private static func pulse(cosine: Jet, width: Double, frequency: Double) -> Jet {
+      let sigma = 2 * Double.pi * frequency * width
+      return ((cosine - 1) * (1 / (sigma * sigma))).exponential
     }
   }
 
   /// The pelvis in the frame that walks along: x forward, y left, z up; standing still it is at the origin.
   private func pelvis(_ gait: Gait) -> (attitude: JetQuaternion, position: JetVector) {
-    let shake = gait.weight * strength
+    // How much of the rise and fall reaches the device: knees, spine and arms take some of it.
+    let passed =
+      switch placement {
+      case .lumbar, .pocket: 1.0
+      case .hand: 0.85
+      case .held: 0.7
+      case .ear: 0.65
+      }
+    let shake = gait.weight * (strength * passed)
     let forward = gait.step.sine * gait.envelope * (0.010 * strength) + gait.strike * shake * 0.0006
     let left = gait.stride.cosine * gait.envelope * 0.02
+    // The second harmonic of 1.5 mm and the dip of 1.4 mm give 0.6 and 3.5 m/s² at 1.6 steps a second.
+    // Standing, the body is as high as in the middle of a stance (cosine 1).
     let up =
-      gait.step.cosine * gait.weight * bounce + gait.double.cosine * shake * 0.0012 - gait.strike * shake * 0.0014
-    let turn = gait.stride.cosine * gait.envelope * (5 * radiansPerDegree)
-    let list = gait.stride.sine * gait.envelope * (3 * radiansPerDegree)
+      (gait.step.cosine - 1) * gait.weight * (bounce * passed) + (gait.double.cosine - 1) * shake * 0.0015
+      - gait.strike * shake * 0.0014
+    // The right side comes forward with the right heel (stride sine 1) and sinks while the left leg stands (cosine 1).
+    let turn = gait.stride.sine * gait.envelope * (5 * radiansPerDegree)
+    let list = gait.stride.cosine * gait.envelope * (3 * radiansPerDegree)
     let tilt = gait.step.cosine * gait.envelope * (1.5 * radiansPerDegree)
     return (.aboutZ(turn) * .aboutY(tilt) * .aboutX(list), JetVector(forward, left, up))
   }
 
-  /// The device in the pelvis's frame.
-  private func carried(_ gait: Gait) -> (attitude: JetQuaternion, position: JetVector) {
+  /// The device from the pelvis's centre, in the frame that walks along.
+  private func carried(_ gait: Gait, trunk: JetQuaternion) -> (attitude: JetQuaternion, position: JetVector) {
     switch placement {
     case .held:
-      // Before the chest, face up, top edge away and 35 degrees up; the hands float a little.
+      // Before the chest, face up, top edge away and 35 degrees up; the arms keep the trunk's turning away from it.
       let nod = gait.step.sine * gait.envelope * (1.2 * radiansPerDegree)
       let rock = gait.stride.cosine * gait.envelope * (1.5 * radiansPerDegree)
       let q = JetQuaternion.aboutZ(Jet(-.pi / 2)) * .aboutX(nod + 35 * radiansPerDegree) * .aboutY(rock)
       return (q, JetVector(Jet(0.35), Jet(-0.05), Jet(0.3)))
     case .hand:
-      return arm(gait)
+      let (attitude, position) = arm(gait)
+      return (trunk * attitude, trunk.rotate(position))
     case .ear:
-      // Upright at the right ear, the face to the head.
-      let nod = gait.step.sine * gait.envelope * (2 * radiansPerDegree)
-      let rock = gait.stride.sine * gait.envelope * (2 * radiansPerDegree)
-      let q = JetQuaternion.aboutY(nod) * .aboutX(rock) * Self.mount(0, 0, Self.half, Self.half)
+      // Upright at the right ear, the face to the head; the head is kept upright.
+      let nod = gait.step.sine * gait.envelope * (1.2 * radiansPerDegree)
+      let rock = gait.stride.sine * gait.envelope * (2.5 * radiansPerDegree)
+      let turn = gait.stride.sine * gait.envelope * (-3 * radiansPerDegree)
+      let q = JetQuaternion.aboutZ(turn) * .aboutY(nod) * .aboutX(rock) * Self.mount(0, 0, Self.half, Self.half)
       return (q, JetVector(Jet(0.02), Jet(-0.1), Jet(0.62)))
     case .pocket:
-      return thigh(gait)
+      let (attitude, position) = thigh(gait)
+      return (trunk * attitude, trunk.rotate(position))
     case .lumbar:
       // At the small of the back, top edge up, the face to the back.
-      return (Self.mount(0.5, 0.5, -0.5, -0.5), JetVector(Jet(-0.12), Jet(0), Jet(0.05)))
+      return (trunk * Self.mount(0.5, 0.5, -0.5, -0.5), trunk.rotate(Vector3(-0.12, 0, 0.05)))
     }
   }
 
-  /// The right hand: upper arm and forearm swing at the stride, the elbow bends more when the arm is in front. The
-  /// device lies along the hand, top edge forward, the face to the body.
+  /// The right hand in the trunk's frame: upper arm and forearm swing at the stride, the elbow bends more when the arm
+  /// is in front. The device lies along the hand, top edge forward, the face to the body.
   private func arm(_ gait: Gait) -> (attitude: JetQuaternion, position: JetVector) {
-    // The right arm is in front when the left leg is: opposite to the pelvis's turn. Turning about -y lifts it forward.
-    let wave = gait.stride.cosine * gait.envelope
-    let upper = wave * -swing + 2 * radiansPerDegree
-    let elbow = (wave + 1) * (-0.35 * swing) - 10 * radiansPerDegree
+    // The right arm is in front as the left heel strikes (stride sine -1), or somewhat later. A turn about -y lifts it.
+    // The arms follow the legs: their swing builds up later (the square of the envelope).
+    let wave =
+      (gait.stride.cosine * Elementary.sin(armLag) - gait.stride.sine * Elementary.cos(armLag))
+      * (gait.envelope * gait.envelope)
+    let upper = (wave * swing + armLean) * -1
+    let elbow = (wave * (0.35 * swing) + elbowBend) * -1
     let twist = wave * (6 * radiansPerDegree)
     let shoulder = JetVector(Jet(0), Jet(-0.18), Jet(0.45))
     let upperArm = JetQuaternion.aboutY(upper)
@@ -263,14 +314,18 @@ struct WalkTrajectory: SimulatedTrajectory {
     return (hand * Self.mount(0.5, -0.5, -0.5, -0.5), position)
   }
 
-  /// The right front pocket: upside down, the face forward, on the thigh.
+  /// The right front pocket in the trunk's frame: upside down, the face forward, on the thigh.
   private func thigh(_ gait: Gait) -> (attitude: JetQuaternion, position: JetVector) {
+    // The thigh is in front after the leg has swung, as its heel strikes (stride sine 1). A turn about -y lifts it.
     let flexion =
-      (gait.stride.cosine * thighSwing + gait.step.sine * (0.2 * thighSwing)) * gait.envelope
-    // A positive turn about y takes the knee back.
-    let leg = JetQuaternion.aboutY(flexion - 3 * radiansPerDegree)
+      (gait.stride.sine * thighSwing + gait.step.sine * (0.25 * thighSwing)) * gait.envelope
+    let leg = JetQuaternion.aboutY(flexion * -1 - 3 * radiansPerDegree)
     let slide = gait.step.sine * gait.envelope * (2 * radiansPerDegree)
-    let position = JetVector(Jet(0), Jet(-0.1), Jet(-0.05)) + leg.rotate(Vector3(0.08, -0.02, -0.18))
+    var position = JetVector(Jet(0), Jet(-0.1), Jet(-0.05)) + leg.rotate(Vector3(0.08, -0.02, -0.18))
+    // The swinging leg lifts the cloth and the device with it; its own heel strikes harder than the other.
+    position.z =
+      position.z + gait.lift * gait.envelope * (0.012 * strength)
+      - gait.strike * (gait.stride.sine + 1) * gait.envelope * (0.0012 * strength)
     return (leg * .aboutX(slide) * Self.mount(0.5, -0.5, 0.5, -0.5), position)
   }
 

@@ -5,6 +5,11 @@ struct ParsedArguments {
   /// What is not an option, in order.
   private(set) var operands: [String] = []
 
+  /// A command line with these flags and nothing else.
+  init(flags: [Option] = []) {
+    for flag in flags { values[flag] = "" }
+  }
+
   /// Whether the option was given.
   func has(_ option: Option) -> Bool { values[option] != nil }
 

@@ -97,8 +97,9 @@ enum LiveCommand {
       nextPicture = now + 1 / Self.pictureRate
       let (columns, rows) = Terminal.size(STDOUT_FILENO)
       let lines = screen.lines(model, columns: columns, rows: rows)
-      // Home, each line cleared behind its end, the rest cleared below.
-      try context.output.write("\u{1B}[H" + lines.joined(separator: "\u{1B}[K\r\n") + "\u{1B}[K\u{1B}[J")
+      // Home; each line cleared before it is written, since clearing behind a full line takes its last character.
+      try context.output.write("\u{1B}[H\u{1B}[K" + lines.joined(separator: "\r\n\u{1B}[K"))
+      if lines.count < rows { try context.output.write("\r\n\u{1B}[J") }
       try context.output.flush()
       return true
     }

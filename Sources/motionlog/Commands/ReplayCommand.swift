@@ -10,7 +10,8 @@ enum ReplayCommand {
     }
     if arguments.operands.count > 1 { throw UsageError.unexpectedOperand(arguments.operands[1], command: "replay") }
     if arguments.has(.verify) {
-      for option in [Option.to, .speed, .frame, .declination, .latitude, .longitude, .duration, .sensors] where arguments.has(option) {
+      for option in [Option.to, .speed, .frame, .declination, .latitude, .longitude, .duration, .sensors]
+      where arguments.has(option) {
         throw UsageError.conflict("option \(option.long) does not go with --verify, which computes the whole session")
       }
       return try verify(directory, &context)

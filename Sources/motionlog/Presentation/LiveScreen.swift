@@ -14,13 +14,15 @@ struct LiveScreen {
   /// Whether keys are read.
   var hasKeys = true
 
-  private static let numbersWidth = 34
+  private static let numbersWidth = 36
   private static let smallestHorizon = (columns: 17, rows: 7)
   private static let largestHorizon = (columns: 61, rows: 21)
 
   /// The screen's lines, at most `rows`, none wider than `columns`.
   func lines(_ model: LiveModel, columns: Int, rows: Int) -> [String] {
-    let tail = vectors(model) + [""] + outputs(model) + [""] + sensors(model, columns) + events(model, columns)
+    let tail =
+      vectors(model, columns) + [""] + outputs(model, columns) + [""] + sensors(model, columns)
+      + events(model, columns)
     let keys = self.keys(columns)
     // The title, the keys and what lies between.
     let room = rows - tail.count - 1 - keys.count
@@ -88,9 +90,9 @@ struct LiveScreen {
     return model.timeSpan == nil ? "waiting for samples" : "finding the attitude"
   }
 
-  private func vectors(_ model: LiveModel) -> [String] {
+  private func vectors(_ model: LiveModel, _ columns: Int) -> [String] {
     let head = Format.left(pad: 27, "x") + Format.left(pad: 9, "y") + Format.left(pad: 9, "z")
-    var lines = [style.paint(.dim, head + Format.left(pad: 9, "norm"))]
+    var lines = [style.paint(.dim, cut(head + Format.left(pad: 9, "norm"), columns))]
     func row(_ name: String, _ v: Vector3?, _ decimals: Int, _ unit: String) {
       var line = " " + Format.right(pad: 17, name)
       if let v {
@@ -99,7 +101,7 @@ struct LiveScreen {
       } else {
         line += Format.left(pad: 9, "–")
       }
-      lines.append(style.plain(line))
+      lines.append(cut(style.plain(line), columns))
     }
     let motion = model.motion
     let perSecond = 180 / Double.pi
@@ -110,7 +112,7 @@ struct LiveScreen {
     return lines
   }
 
-  private func outputs(_ model: LiveModel) -> [String] {
+  private func outputs(_ model: LiveModel, _ columns: Int) -> [String] {
     var altitude = " altitude "
     if let state = model.altitude {
       altitude += Format.fixed(state.relativeAltitude - altitudeZero, 2, sign: true, width: 8) + " m  "
@@ -125,7 +127,7 @@ struct LiveScreen {
     if let activity = model.activity, activity.activity != .unknown {
       steps += "    \(activity.activity.word) (\(activity.confidence.word) confidence)"
     }
-    return [altitude, steps].map(style.plain)
+    return [altitude, steps].map { cut(style.plain($0), columns) }
   }
 
   private func sensors(_ model: LiveModel, _ columns: Int) -> [String] {

@@ -47,7 +47,8 @@ final class Signals: Sendable {
     sigemptyset(&set)
     for number in Self.stopping where !(number == SIGHUP && Self.isIgnored(number)) { sigaddset(&set, number) }
     for number in [SIGUSR1, SIGWINCH, SIGTSTP] { sigaddset(&set, number) }
-    pthread_sigmask(SIG_BLOCK, &set, nil)
+    // Set, not added to: some parents hand down a mask that blocks nearly everything.
+    pthread_sigmask(SIG_SETMASK, &set, nil)
     Terminal.restoreOnCrash()
 
     var thread = pthread_t()

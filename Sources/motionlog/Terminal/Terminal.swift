@@ -10,11 +10,12 @@ enum Terminal {
     return foreground < 0 || foreground == getpgrp()
   }
 
-  /// Whether the locale's encoding is UTF-8.
+  /// Whether the locale's encoding is UTF-8. Where no locale is set, as over a bare ssh or in a container, the
+  /// terminal is taken for one of today.
   static let isUTF8: Bool = {
     // The order of setlocale(3): the first one that is set and not empty decides.
-    let name = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(environment).first { !$0.isEmpty } ?? ""
-    let lower = name.lowercased()
+    let name = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(environment).first { !$0.isEmpty }
+    guard let lower = name?.lowercased() else { return true }
     return lower.hasSuffix("utf-8") || lower.hasSuffix("utf8") || lower.contains("utf-8@")
   }()
 
@@ -111,6 +112,9 @@ enum Terminal {
   /// A key that was pressed since the last call, if any. Only after `takeKeyboard`.
   static func readKey() -> UInt8? {
     guard hasKeyboard.load(ordering: .acquiring) else { return nil }
+    // Asked first: after a suspension the terminal may for a moment be in the shell's mode, in which a read waits.
+    var descriptor = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+    guard poll(&descriptor, 1, 0) == 1, descriptor.revents & Int16(POLLIN) != 0 else { return nil }
     var key: UInt8 = 0
     return read(STDIN_FILENO, &key, 1) == 1 ? key : nil
   }

@@ -94,4 +94,18 @@ import Testing
     collector.wait(values: 1)
     while source.eventCounts["gap"] != 1 {}
   }
+
+  @Test func aRunningSourceIsInterruptedOnlyWhereItIsWorthIt() {
+    func restarts(_ from: [SensorKind: Double], _ to: [SensorKind: Double]) -> Bool {
+      SharedSource.needsRestart(from: SensorRequest(rates: from), to: SensorRequest(rates: to))
+    }
+    #expect(!restarts([.accelerometer: 100], [.accelerometer: 100]))
+    #expect(restarts([.accelerometer: 100], [.accelerometer: 200]))
+    #expect(!restarts([.accelerometer: 100], [.accelerometer: 60]))
+    #expect(restarts([.accelerometer: 100], [.accelerometer: 50]))
+    #expect(restarts([.accelerometer: 100, .gyroscope: 100], [.accelerometer: 100]))
+    #expect(restarts([.accelerometer: 0], [.accelerometer: 100]))
+    #expect(!restarts([.accelerometer: 0], [.accelerometer: 0]))
+    #expect(SharedSource.needsRestart(from: nil, to: SensorRequest(rates: [:])))
+  }
 }

@@ -27,6 +27,8 @@ struct ImportLayout {
       if line.isDamaged || line.isBlank { continue }
       lines.append((line.number, Self.decode(line)))
     }
+    // To look at, a last line without an end is as good as any; it never becomes a sample.
+    if lines.count < Self.longestPreamble, let rest = reader.rest() { lines.append((rest.number, Self.decode(rest))) }
     guard let start = findHeader(lines) else { return nil }
     let first = lines[start]
     let cells = CSVText.cells(first.text, separator: separator)

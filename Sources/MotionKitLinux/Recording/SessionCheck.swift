@@ -1,0 +1,87 @@
+import SensorFusion
+
+/// What is wrong with a session: what `motionlog check` shows.
+public struct SessionCheck: Sendable {
+  /// What session.json says.
+  public var info: SessionInfo
+  /// Everything that was found in the files.
+  public var report: ReadReport
+  /// Good rows, by sensor.
+  public var rows: [SensorKind: Int64] = [:]
+  /// The comparison of the derived files with what the samples give; nil where it could not be made.
+  public var verification: SessionVerification?
+  /// Why the comparison could not be made; empty otherwise.
+  public var verificationFault = ""
+
+  /// Whether nothing is wrong.
+  public var isSound: Bool { report.isEmpty && verification?.isIdentical == true }
+
+  /// One line for a person for each thing that is wrong.
+  public var problems: [String] {
+    var lines = report.notes
+    if let difference = verification?.difference {
+      lines.append(
+        "\(difference.path):\(difference.line): \(difference.column.isEmpty ? "row" : difference.column) is "
+          + "'\(difference.recorded)', the samples give '\(difference.recomputed)'")
+    }
+    if !verificationFault.isEmpty { lines.append("the derived files were not compared: \(verificationFault)") }
+    return lines
+  }
+}
+
+/// Reads a session to its end and says everything that is wrong with it. Nothing is changed.
+///
+/// - Parameter directory: The session's directory.
+/// - Returns: Everything that was found.
+/// - Throws: As `SessionReader`; rows that cannot be read are findings, not errors.
+public func checkSession(_ directory: String) throws(MotionKitError) -> SessionCheck {
+  let reader = try SessionReader(directory: directory, sensors: nil, skipsBadRows: true)
+  var rows: [SensorKind: Int64] = [:]
+  while let sample = try reader.next() { rows[sample.kind, default: 0] += 1 }
+  while reader.takeEvent(before: nil) != nil {}
+  var check = SessionCheck(info: reader.info, report: reader.report)
+  check.rows = rows
+  do throws(MotionKitError) {
+    check.verification = try verifySession(directory)
+  } catch { check.verificationFault = "\(error)" }
+  return check
+}
+
+/// Makes a clean copy of a session: every good row, derived files computed anew, a closing summary. What was dropped
+/// is an event in the copy. The original is only read.
+///
+/// - Parameters:
+///   - directory: The session to repair.
+///   - copy: The directory to make; must not exist or be empty.
+/// - Returns: What was found in the original.
+/// - Throws: As `SessionReader` and `SessionWriter`.
+@discardableResult
+public func repairSession(_ directory: String, to copy: String) throws(MotionKitError) -> ReadReport {
+  let reader = try SessionReader(directory: directory, sensors: nil, skipsBadRows: true)
+  var info = reader.info
+  info.sensors = reader.sensors.map {
+    info.sensor($0) ?? SensorDescription(kind: $0, name: $0.name, identity: "", rate: 0)
+  }
+  info.origin = (info.origin.isEmpty ? "" : info.origin + "; ") + "repaired copy of \(directory)"
+  var options = SessionWriter.Options()
+  options.whenFull = .wait
+  options.watchesClocks = false
+  let writer = try SessionWriter(directory: copy, info: info, options: options)
+  var pipeline = MotionPipeline(configuration: info.pipeline)
+  var batch = ProcessedBatch()
+  while true {
+    batch.input.removeAll()
+    while batch.input.samples.count < 1024, let sample = try reader.next() { batch.input.samples.append(sample) }
+    guard let last = batch.input.samples.last else { break }
+    while let event = reader.takeEvent(before: last.time) { batch.input.events.append(event) }
+    batch.process(with: &pipeline)
+    try writer.consume(batch)
+  }
+  let report = reader.report
+  batch.removeAll()
+  while let event = reader.takeEvent(before: nil) { batch.input.events.append(event) }
+  try writer.consume(batch)
+  for note in report.notes { writer.mark(note, name: "repaired") }
+  try writer.finish(ended: info.closing?.ended ?? "cut, repaired", counters: pipeline.counters)
+  return report
+}
