@@ -53,11 +53,14 @@ final class HistoryConsumer: SampleConsumer, @unchecked Sendable {
     queue.async { [self] in try? writer?.consume(processed) }
   }
 
-  func finish(_ error: MotionKitError?) { leave() }
+  func finish(_ error: MotionKitError?) {
+    leave()
+    queue.sync {}
+  }
 
   func leave() {
     process()
-    queue.sync {
+    queue.async { [self] in
       try? writer?.finish()
       writer = nil
     }

@@ -92,6 +92,7 @@ extension Pedometer {
   /// - Parameters:
   ///   - start: UTC, nanoseconds since 1970-01-01.
   ///   - end: The same; what is walked at the end itself does not count.
+  /// - Returns: The totals; 0 steps where nothing is known.
   /// - Throws: `MotionKitError` where there is no history or it cannot be read.
   public func query(from start: Int64, to end: Int64) throws(MotionKitError) -> PedometerTotals {
     try MotionHistories.required().pedometerTotals(from: start, to: end)
@@ -104,6 +105,7 @@ extension MotionActivityManager {
   /// - Parameters:
   ///   - start: UTC, nanoseconds since 1970-01-01.
   ///   - end: The same.
+  /// - Returns: The activities; none where nothing is known.
   /// - Throws: `MotionKitError` where there is no history or it cannot be read.
   public func query(from start: Int64, to end: Int64) throws(MotionKitError) -> [ActivityRecord] {
     try MotionHistories.required().activities(from: start, to: end)
