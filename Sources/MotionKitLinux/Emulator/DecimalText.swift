@@ -35,15 +35,27 @@ enum DecimalText {
     return "\(sign)\(whole)." + String(repeating: "0", count: decimals - rest.count) + rest
   }
 
-  /// The number rounded to twelve significant decimal digits: takes off what unit conversions leave behind the last.
+  /// The number with the fewest digits within two units in the last place: takes off what unit conversions leave behind,
+  /// such as 0.0001 for 0.01 * 0.01.
   static func snapped(_ value: Double) -> Double {
     guard value.isFinite, value != 0 else { return value }
     var scaled = value.magnitude
     var power = 0
-    while scaled < 1e11, power < 40 { scaled *= 10; power += 1 }
-    while scaled >= 1e12, power > -40 { scaled /= 10; power -= 1 }
-    let digits = UInt64(min(scaled.rounded(), 1e15))
-    // Reading the decimal text is the one correctly rounded way from decimal digits to binary.
-    return Double("\(value < 0 ? "-" : "")\(digits)e\(-power)") ?? value
+    while scaled < 1, power < 40 {
+      scaled *= 10
+      power += 1
+    }
+    while scaled >= 10, power > -40 {
+      scaled /= 10
+      power -= 1
+    }
+    for _ in 0..<16 {
+      // Reading the decimal text is the one correctly rounded way from decimal digits to binary.
+      let candidate = Double("\(value < 0 ? "-" : "")\(UInt64(scaled.rounded()))e\(-power)") ?? value
+      if abs(candidate - value) <= 2 * value.ulp { return candidate }
+      scaled *= 10
+      power += 1
+    }
+    return value
   }
 }

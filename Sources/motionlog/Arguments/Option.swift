@@ -15,6 +15,19 @@ enum Option: String, CaseIterable {
   case speed
   case to
   case verify
+  case repair
+  case accelUnit = "accel-unit"
+  case gyroUnit = "gyro-unit"
+  case magUnit = "mag-unit"
+  case pressureUnit = "pressure-unit"
+  case timeUnit = "time-unit"
+  case accelSign = "accel-sign"
+  case assumeRate = "assume-rate"
+  case columns
+  case missingAxes = "missing-axes"
+  case output
+  case format
+  case method
   case host
   case port
   case once
@@ -35,6 +48,7 @@ enum Option: String, CaseIterable {
     case .quiet: "q"
     case .verbose: "v"
     case .help: "h"
+    case .output: "o"
     default: nil
     }
   }
@@ -52,9 +66,17 @@ enum Option: String, CaseIterable {
     case .duration, .interval: "TIME"
     case .speed: "N|max"
     case .to: "TARGET"
+    case .repair: "DIR"
+    case .accelUnit, .gyroUnit, .magUnit, .pressureUnit, .timeUnit: "UNIT"
+    case .accelSign: "SIGN"
+    case .columns: "LIST"
+    case .missingAxes: "zero"
+    case .output: "FILE"
+    case .format: "csv|json"
+    case .method: "METHOD"
     case .host: "ADDRESS"
     case .port: "N"
-    case .json, .verify, .once, .quiet, .verbose, .noColor, .help, .version: nil
+    case .json, .verify, .once, .assumeRate, .quiet, .verbose, .noColor, .help, .version: nil
     }
   }
 
@@ -88,7 +110,24 @@ enum Option: String, CaseIterable {
     case .speed: ["how fast: 1 (default), 10, 0.5, … or max"]
     case .to: ["live (default), json, or a new directory to record into"]
     case .verify: ["compute everything anew and compare with the recording, bit for bit"]
-    case .host: ["the address to listen on (default: 127.0.0.1, which only this machine reaches; 0.0.0.0 for all)"]
+    case .repair: ["also make a clean copy in this new directory"]
+    case .accelUnit: ["unit of the accelerometer: g, m/s^2, or with a scale: '0.000061 g'"]
+    case .gyroUnit: ["unit of the gyroscope: rad/s or deg/s"]
+    case .magUnit: ["unit of the magnetometer: uT, nT, gauss, …"]
+    case .pressureUnit: ["unit of the pressure: kPa, hPa, Pa, …"]
+    case .timeUnit: ["unit of the time: s, ms, us or ns"]
+    case .accelSign: ["specific-force (flat and face up reads +1 g) or core-motion (-1 g)"]
+    case .assumeRate: ["let --rate replace the times in the log"]
+    case .columns: ["columns by role: time=t,accel.x=Foo,gyro.y=…,mag.z=…,pressure=Bar"]
+    case .missingAxes: ["take axes that the log lacks as 0"]
+    case .output: ["the new file to write (default: standard output)"]
+    case .format: ["a table (default), or one JSON object a line"]
+    case .method: ["between samples: linear (default; attitudes turn the short way), nearest or hold"]
+    case .host:
+      [
+        "the address to listen on; 0.0.0.0 for all of this machine's",
+        "(default: 127.0.0.1, which only this machine reaches)",
+      ]
     case .port: ["the port to listen on (default: 30431, iiod's own; 0 for any that is free)"]
     case .once: ["end at the end of the source, instead of beginning again"]
     case .quiet: ["errors only"]

@@ -88,6 +88,48 @@ struct Command: Sendable {
       ],
       run: InfoCommand.run),
     Command(
+      name: "check", operands: "DIR", summary: "what is wrong with a recording, and a clean copy of it",
+      text: [
+        "Reads a recording to its end, compares what was computed with what the samples give, and names everything",
+        "that is not as it should be. Nothing is changed; --repair DIR makes a clean copy. Exit code 0 if it is sound,",
+        "5 if not.",
+      ],
+      options: [.repair],
+      examples: [
+        ("motionlog check recordings/walk", "a recording that comes with the project"),
+        ("motionlog check field --repair field-clean", "every good row of a damaged one"),
+      ],
+      run: CheckCommand.run),
+    Command(
+      name: "import", operands: "FILE…", summary: "another program's log into a recording",
+      text: [
+        "Reads logs of Sensor Logger, phyphox, AndroSensor, SensorLog, Physics Toolbox, senslogs, x-io and any table",
+        "with named columns; a directory stands for its files. Columns are found by name and unit. What neither header",
+        "nor option tells is asked, not guessed. --to names the new directory.",
+      ],
+      options: [
+        .to, .accelUnit, .gyroUnit, .magUnit, .pressureUnit, .timeUnit, .accelSign, .rate, .assumeRate, .columns,
+        .missingAxes,
+      ],
+      examples: [
+        ("motionlog import recordings/walk/accelerometer.csv --to walk-copy", "one file of a recording"),
+        ("motionlog import imu.csv --accel-unit g --gyro-unit deg/s --to imu", "a table without units"),
+        ("motionlog import phone/ --to walk", "a folder of Sensor Logger or phyphox"),
+      ],
+      run: ImportCommand.run),
+    Command(
+      name: "export", operands: "DIR", summary: "a recording as one table at a fixed rate",
+      text: [
+        "Raw values, attitude, gravity, user acceleration, rotation rate, heading and altitude in one wide table, for",
+        "spreadsheets and notebooks. Cells are blank outside a sensor's samples and in gaps.",
+      ],
+      options: [.rate, .method, .format, .output],
+      examples: [
+        ("motionlog export recordings/walk --rate 50 -o walk.csv", "50 rows per second"),
+        ("motionlog export recordings/walk --format json | head -n 3", "for programs"),
+      ],
+      run: ExportCommand.run),
+    Command(
       name: "emulate", operands: "DIR|SCENE", summary: "a recording or a scene as live sensors for libiio programs",
       text: [
         "Serves the sensors of a recording, or of a simulated scene, by the protocol of iiod: iio_info, iio_readdev",

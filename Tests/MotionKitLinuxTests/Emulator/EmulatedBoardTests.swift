@@ -1,4 +1,4 @@
-import MotionKitLinux
+@testable import MotionKitLinux
 import SensorFusion
 import Testing
 
@@ -27,7 +27,8 @@ import Testing
   @Test func recordedCountsComeBackExactly() throws {
     // Counts of a chip: what a driver makes of them in 32-bit floats has to come back as the same count, and the same
     // float, for all of the range.
-    for (resolution, range) in [(0.000598, 19.6), (0.009806, 20), (0.000980665, 1e6)] {
+    let chips = [(0.000598, 19.6), (0.009806, 20), (0.000980665, 1e6), (9.80665 * 16 / 32768, 156.9064)]
+    for (resolution, range) in chips {
       var sensor = SensorDescription(kind: .accelerometer, name: "chip", identity: "a", rate: 100)
       sensor.resolution = resolution
       sensor.range = range
@@ -194,5 +195,33 @@ import Testing
     _ = client.ask("READBUF lps22hb 12\r\n", &engine)
     engine.deliver(raw: [1, 1], to: "lps22hb", time: Timestamp(nanoseconds: 0), at: 0)
     #expect(client.take(&engine) == Array("-22\n".utf8))
+  }
+}
+
+@Suite struct DecimalTextTests {
+  @Test func numbersAreWrittenWithoutExponents() {
+    let numbers: [(Double, String)] = [
+      (0, "0"), (1, "1"), (-2.5, "-2.5"), (100, "100"), (0.000980665, "0.000980665"), (1e-7, "0.0000001"),
+      (-1.25e-9, "-0.00000000125"), (1e21, "1000000000000000000000"), (123456.789, "123456.789"), (.nan, "0"),
+    ]
+    for (number, text) in numbers { #expect(DecimalText.plain(number) == text) }
+    #expect(DecimalText.fixed(0.000980665, decimals: 6) == "0.000981")
+    #expect(DecimalText.fixed(-0.0000001, decimals: 6) == "0.000000")
+    #expect(DecimalText.fixed(99.9999999, decimals: 6) == "100.000000")
+    #expect(DecimalText.fixed(-12.5, decimals: 0) == "-13")
+    var random = TestRandom(state: 7)
+    for _ in 0..<2000 {
+      let number = Double.random(in: -1e6...1e6, using: &random) * [1e-12, 1e-3, 1, 1e9].randomElement(using: &random)!
+      #expect(Double(DecimalText.plain(number)) == number)
+    }
+  }
+
+  @Test func conversionsOfUnitsLeaveNoTrace() {
+    for digits in 1...2000 {
+      let resolution = Double(digits) / 10000
+      #expect(DecimalText.snapped(resolution * 100 * 0.01) == resolution)
+    }
+    #expect(DecimalText.snapped(9.80665 * 16 / 32768) == 9.80665 * 16 / 32768)
+    #expect(DecimalText.snapped(0) == 0)
   }
 }

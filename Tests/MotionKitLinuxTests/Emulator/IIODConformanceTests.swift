@@ -7,7 +7,7 @@ import Testing
 /// The same scripts against Debian's iiod, over a file tree made from the same board, and against the emulator.
 ///
 /// iiod runs in a mount namespace of its own, where the tree takes the place of /sys/bus and FIFOs that of the devices.
-@Suite(.enabled(if: RealIIOD.isAvailable, "needs iiod and the right to make a mount namespace"), .serialized)
+@Suite(.enabled(if: RealIIOD.isAvailable, "needs iiod 0.24 and the right to make a mount namespace"), .serialized)
 struct IIODConformanceTests {
   @Test func scriptsGetTheSameAnswers() throws {
     let board = EmulatorSupport.board()

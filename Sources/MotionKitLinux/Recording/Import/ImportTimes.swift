@@ -13,7 +13,9 @@ struct ImportTimes {
 
   /// Treats the times of rows in the order of the log.
   ///
-  /// - Parameter raw: Nanoseconds; `counterUnit` is the length of one count if the column holds whole numbers.
+  /// - Parameters:
+  ///   - raw: Nanoseconds.
+  ///   - counterUnit: Nanoseconds of one count, if the column holds whole numbers; nil otherwise.
   init(_ raw: [Int64], counterUnit: Int64?) {
     times = raw
     guard raw.count > 1 else { return }

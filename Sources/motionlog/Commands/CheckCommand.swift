@@ -1,0 +1,22 @@
+import MotionKitLinux
+
+/// `motionlog check`: what is wrong with a recording, and a clean copy of it.
+enum CheckCommand {
+  static func run(_ arguments: ParsedArguments, _ context: inout Context) throws -> ExitCode {
+    guard let directory = arguments.operands.first else {
+      throw UsageError.missingOperand("the recording's directory", command: "check")
+    }
+    if arguments.operands.count > 1 { throw UsageError.unexpectedOperand(arguments.operands[1], command: "check") }
+    let check = try checkSession(directory)
+    for problem in check.problems { try context.output.line(problem) }
+    let rows = check.rows.sorted { $0.key < $1.key }.map { "\($0.value) rows of \($0.key.name)" }
+    try context.output.line((check.isSound ? "sound: " : "good: ") + rows.joined(separator: ", "))
+    try context.output.flush()
+    if let copy = arguments[.repair] {
+      try repairSession(directory, to: copy)
+      context.console.note("made a clean copy in \(copy)")
+      return .done
+    }
+    return check.isSound ? .done : .badInput
+  }
+}

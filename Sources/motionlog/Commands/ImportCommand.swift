@@ -1,0 +1,69 @@
+import MotionKitLinux
+
+/// `motionlog import`: another program's log into a recording.
+enum ImportCommand {
+  static func run(_ arguments: ParsedArguments, _ context: inout Context) throws -> ExitCode {
+    guard !arguments.operands.isEmpty else { throw UsageError.missingOperand("the file to import", command: "import") }
+    guard let directory = arguments[.to], !directory.isEmpty else {
+      throw UsageError.conflict("import needs a new directory to write to: --to DIR")
+    }
+    let report = try importLog(arguments.operands, to: directory, options: try options(arguments))
+    for warning in report.warnings + report.readReport.notes { context.console.note(warning) }
+    for jump in report.discontinuities {
+      context.console.note(
+        "\(jump.file):\(jump.line): the time jumps by \(Format.fixed(jump.step, 3, sign: true)) s; closed")
+    }
+    if context.console.isVerbose {
+      for line in report.ignored { context.console.note("not used: \(line)") }
+    }
+    for sensor in report.sensors {
+      var line = "\(sensor.kind.name): \(Format.count(sensor.timing.count, "sample")) at "
+      line += "\(Format.fixed(sensor.timing.rate, 2)) Hz"
+      if sensor.timing.gapCount > 0 { line += ", \(Format.count(sensor.timing.gapCount, "gap"))" }
+      if sensor.blank > 0 { line += ", \(sensor.blank) blank" }
+      if sensor.nonFinite > 0 { line += ", \(sensor.nonFinite) not finite" }
+      if sensor.duplicates > 0 { line += ", \(sensor.duplicates) spread" }
+      try context.output.line(line + ", from \(sensor.columns)")
+    }
+    try context.output.line(directory)
+    try context.output.flush()
+    return .done
+  }
+
+  private static func options(_ arguments: ParsedArguments) throws(UsageError) -> ImportOptions {
+    var options = ImportOptions()
+    options.accelerationUnit = arguments[.accelUnit]
+    options.rotationUnit = arguments[.gyroUnit]
+    options.fieldUnit = arguments[.magUnit]
+    options.pressureUnit = arguments[.pressureUnit]
+    options.timeUnit = arguments[.timeUnit]
+    if let text = arguments[.accelSign] {
+      guard let sign = AccelerationSign(rawValue: text) else {
+        throw .badValue(option: Option.accelSign.long, value: text, expected: "specific-force or core-motion")
+      }
+      options.accelerationSign = sign
+    }
+    if let text = arguments[.rate] {
+      guard let rate = OptionValues.decimal(text[...]), rate > 0 else {
+        throw .badValue(option: Option.rate.long, value: text, expected: "samples per second, such as 100")
+      }
+      options.rate = rate
+    }
+    options.ratesReplaceTimes = arguments.has(.assumeRate)
+    if options.ratesReplaceTimes, options.rate == nil { throw .conflict("--assume-rate needs --rate HZ") }
+    for pair in (arguments[.columns] ?? "").split(separator: ",") {
+      let sides = pair.split(separator: "=", maxSplits: 1)
+      guard sides.count == 2 else {
+        throw .badValue(option: Option.columns.long, value: String(pair), expected: "role=column, such as accel.x=Ax")
+      }
+      options.columns[String(sides[0])] = String(sides[1])
+    }
+    if let text = arguments[.missingAxes] {
+      guard text == "zero" else {
+        throw .badValue(option: Option.missingAxes.long, value: text, expected: "zero")
+      }
+      options.missingAxesAreZero = true
+    }
+    return options
+  }
+}
