@@ -18,6 +18,15 @@ enum Option: String, CaseIterable {
   case host
   case port
   case once
+  case accelUnit = "accel-unit"
+  case gyroUnit = "gyro-unit"
+  case magUnit = "mag-unit"
+  case pressureUnit = "pressure-unit"
+  case timeUnit = "time-unit"
+  case accelSign = "accel-sign"
+  case assumeRate = "assume-rate"
+  case missingAxes = "missing-axes"
+  case columns
   case quiet
   case verbose
   case noColor = "no-color"
@@ -54,7 +63,11 @@ enum Option: String, CaseIterable {
     case .to: "TARGET"
     case .host: "ADDRESS"
     case .port: "N"
-    case .json, .verify, .once, .quiet, .verbose, .noColor, .help, .version: nil
+    case .accelUnit, .gyroUnit, .magUnit, .pressureUnit, .timeUnit: "UNIT"
+    case .accelSign: "SIGN"
+    case .missingAxes: "zero"
+    case .columns: "LIST"
+    case .json, .verify, .once, .assumeRate, .quiet, .verbose, .noColor, .help, .version: nil
     }
   }
 
@@ -91,6 +104,19 @@ enum Option: String, CaseIterable {
     case .host: ["the address to listen on (default: 127.0.0.1, which only this machine reaches; 0.0.0.0 for all)"]
     case .port: ["the port to listen on (default: 30431, iiod's own; 0 for any that is free)"]
     case .once: ["end at the end of the source, instead of beginning again"]
+    case .accelUnit: ["the accelerometer's unit, where the header does not say: g, m/s^2, \"0.000061 g\""]
+    case .gyroUnit: ["the gyroscope's: deg/s, rad/s"]
+    case .magUnit: ["the magnetometer's: uT, gauss"]
+    case .pressureUnit: ["the barometer's: hPa, kPa, Pa"]
+    case .timeUnit: ["the time's: s, ms, us, ns"]
+    case .accelSign:
+      [
+        "specific-force (flat and face up reads +9.81 m/s²; Linux, Android)",
+        "or core-motion (-1 g; iOS)",
+      ]
+    case .assumeRate: ["space samples by --rate even where the log has times"]
+    case .missingAxes: ["take axes that the log lacks as zero"]
+    case .columns: ["which column is what: time=t,accel.x=ax,gyro.z=wz,pressure=p"]
     case .quiet: ["errors only"]
     case .verbose: ["more detail"]
     case .noColor: ["no colour (NO_COLOR does the same)"]

@@ -10,6 +10,8 @@ struct Command: Sendable {
   var text: [String]
   /// The options it takes, beside those that every command takes.
   var options: [Option]
+  /// Help for options that mean something special here.
+  var optionHelp: [Option: [String]] = [:]
   /// Command lines with what they do. The first runs on a machine without sensors.
   var examples: [(line: String, comment: String)]
   /// What it does.
@@ -87,6 +89,25 @@ struct Command: Sendable {
         ("motionlog info recordings/walk --json", "for programs"),
       ],
       run: InfoCommand.run),
+    Command(
+      name: "import", operands: "FILE...", summary: "other programs' logs as a recording",
+      text: [
+        "Finds columns by their names and units, never by their position, in one file or a directory of files that",
+        "belong together, and writes a recording. Where nothing tells a unit or a sign it stops and asks for it.",
+      ],
+      options: [
+        .to, .accelUnit, .gyroUnit, .magUnit, .pressureUnit, .timeUnit, .accelSign, .rate, .assumeRate, .missingAxes,
+        .columns,
+      ],
+      optionHelp: [
+        .to: ["the recording to make: a new directory (required)"],
+        .rate: ["samples per second, for logs without times"],
+      ],
+      examples: [
+        ("motionlog import log.csv --to walk", "a log whose header tells names and units"),
+        ("motionlog import log.csv --to walk --accel-unit g", "one whose header does not tell the unit"),
+      ],
+      run: ImportCommand.run),
     Command(
       name: "emulate", operands: "DIR|SCENE", summary: "a recording or a scene as live sensors for libiio programs",
       text: [

@@ -11,9 +11,8 @@ struct ImportTimes {
   /// Roll-overs of a 32-bit counter.
   private(set) var rollovers: Int64 = 0
 
-  /// Treats the times of rows in the order of the log.
-  ///
-  /// - Parameter raw: Nanoseconds; `counterUnit` is the length of one count if the column holds whole numbers.
+  /// Treats the times of rows in the order of the log: `raw` in nanoseconds; `counterUnit` is the length of one count
+  /// if the column holds whole numbers.
   init(_ raw: [Int64], counterUnit: Int64?) {
     times = raw
     guard raw.count > 1 else { return }
