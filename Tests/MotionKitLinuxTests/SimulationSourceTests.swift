@@ -14,7 +14,11 @@ struct SimulationSourceTests {
     ] {
       let times = samples.filter { $0.kind == kind }.map(\.time.nanoseconds)
       #expect(times.count == Int(rate * 10))
-      #expect(times == (0..<times.count).map { 1_000_000_000_000 + Int64((Double($0) * 1e9 / rate).rounded()) })
+      let exact: [Int64] = times.indices.map { index in
+        let offset: Double = (Double(index) * 1e9 / rate).rounded()
+        return 1_000_000_000_000 + Int64(offset)
+      }
+      #expect(times == exact)
     }
     for (earlier, later) in zip(samples, samples.dropFirst()) {
       #expect((earlier.time, earlier.kind) < (later.time, later.kind))
