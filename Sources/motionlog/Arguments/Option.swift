@@ -15,6 +15,9 @@ enum Option: String, CaseIterable {
   case speed
   case to
   case verify
+  case repair
+  case label
+  case origin
   case host
   case port
   case once
@@ -61,6 +64,9 @@ enum Option: String, CaseIterable {
     case .duration, .interval: "TIME"
     case .speed: "N|max"
     case .to: "TARGET"
+    case .repair: "DIR"
+    case .label: "LIST"
+    case .origin: "TEXT"
     case .host: "ADDRESS"
     case .port: "N"
     case .accelUnit, .gyroUnit, .magUnit, .pressureUnit, .timeUnit: "UNIT"
@@ -101,7 +107,10 @@ enum Option: String, CaseIterable {
     case .speed: ["how fast: 1 (default), 10, 0.5, … or max"]
     case .to: ["live (default), json, or a new directory to record into"]
     case .verify: ["compute everything anew and compare with the recording, bit for bit"]
-    case .host: ["the address to listen on (default: 127.0.0.1, which only this machine reaches; 0.0.0.0 for all)"]
+    case .repair: ["write every good row and everything computed from them into a new recording"]
+    case .label: ["words of your own for session.json: place=pocket,walker=anna"]
+    case .origin: ["a sentence for session.json that says where the data come from"]
+    case .host: ["the address to listen on", "(default: 127.0.0.1, which only this machine reaches; 0.0.0.0 for all)"]
     case .port: ["the port to listen on (default: 30431, iiod's own; 0 for any that is free)"]
     case .once: ["end at the end of the source, instead of beginning again"]
     case .accelUnit: ["the accelerometer's unit, where the header does not say: g, m/s^2, \"0.000061 g\""]

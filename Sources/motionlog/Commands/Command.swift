@@ -58,7 +58,7 @@ struct Command: Sendable {
         "Writes raw samples and everything computed from them into the new directory DIR (default: motion- and the",
         "time) and prints its name. m or SIGUSR1 marks an event. Data reach the disk at least once a second.",
       ],
-      options: starting + [.speed],
+      options: starting + [.label, .origin, .speed],
       examples: [
         ("motionlog record walk -u sim:walk -d 30s", "half a minute of a simulated walk"),
         ("motionlog record --rate 200,mag=100,baro=25", "this machine's sensors until Ctrl-C"),
@@ -90,6 +90,18 @@ struct Command: Sendable {
       ],
       run: InfoCommand.run),
     Command(
+      name: "check", operands: "DIR", summary: "what is wrong with a recording, and a clean copy of it",
+      text: [
+        "Reads every row, says everything that is not as it should be, and compares the computed files with what the",
+        "samples give. Exit code 0 if all is sound, 5 if not. The recording itself is never changed.",
+      ],
+      options: [.repair],
+      examples: [
+        ("motionlog check walk", "is it whole?"),
+        ("motionlog check walk --repair walk-clean", "a copy of what is good after a power loss"),
+      ],
+      run: CheckCommand.run),
+    Command(
       name: "import", operands: "FILE...", summary: "other programs' logs as a recording",
       text: [
         "Finds columns by their names and units, never by their position, in one file or a directory of files that",
@@ -97,7 +109,7 @@ struct Command: Sendable {
       ],
       options: [
         .to, .accelUnit, .gyroUnit, .magUnit, .pressureUnit, .timeUnit, .accelSign, .rate, .assumeRate, .missingAxes,
-        .columns,
+        .columns, .label,
       ],
       optionHelp: [
         .to: ["the recording to make: a new directory (required)"],

@@ -59,13 +59,8 @@ enum ImportCommand {
       guard text == "zero" else { throw .badValue(option: Option.missingAxes.long, value: text, expected: "zero") }
       options.missingAxesAreZero = true
     }
-    for part in (arguments[.columns] ?? "").split(separator: ",") {
-      let sides = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard sides.count == 2, !sides[0].isEmpty, !sides[1].isEmpty else {
-        throw .badValue(option: Option.columns.long, value: String(part), expected: "ROLE=NAME, such as accel.x=ax")
-      }
-      options.columns[String(sides[0])] = String(sides[1])
-    }
+    options.columns = try OptionValues.labels(arguments[.columns] ?? "", option: .columns)
+    options.labels = try OptionValues.labels(arguments[.label] ?? "", option: .label)
     return options
   }
 }
