@@ -1,5 +1,5 @@
 // swift-tools-version: 6.0
-// The programs that Benchmarks/score, Benchmarks/speed and Benchmarks/simulate run. A package of its own: not part of the product.
+// The programs that Benchmarks/score, speed, simulate and recording run. A package of its own: not part of the product.
 import PackageDescription
 
 let package = Package(
@@ -10,6 +10,12 @@ let package = Package(
       name: "score-pipeline", dependencies: [.product(name: "SensorFusion", package: "MotionKitLinux")]),
     .executableTarget(
       name: "time-filter", dependencies: [.product(name: "SensorFusion", package: "MotionKitLinux")]),
+    .executableTarget(
+      name: "time-recording",
+      dependencies: [
+        .product(name: "MotionKitLinux", package: "MotionKitLinux"),
+        .product(name: "SensorFusion", package: "MotionKitLinux"),
+      ]),
     .executableTarget(
       name: "simulate-sets",
       dependencies: [

@@ -24,7 +24,7 @@ public struct PipelineOutputs: OptionSet, Hashable, Sendable {
 /// Samples that the pipeline did not use, by reason. Nothing is dropped without being counted here.
 @frozen
 public struct PipelineCounters: Hashable, Sendable {
-  /// Samples older than one already processed.
+  /// Samples older than one already processed, or of an earlier kind at the same instant.
   public var late: Int64 = 0
   /// Samples with the time of one already processed from the same sensor.
   public var duplicate: Int64 = 0
@@ -156,9 +156,16 @@ public struct MotionPipeline: Sendable {
       counters.late += 1
       return false
     }
-    if sample.time == newest, seenAtNewest & bit != 0 {
-      counters.duplicate += 1
-      return false
+    if sample.time == newest {
+      if seenAtNewest & bit != 0 {
+        counters.duplicate += 1
+        return false
+      }
+      // A later kind of the same instant has been used: a recording keeps the kinds in order, so this one is late.
+      if seenAtNewest > bit {
+        counters.late += 1
+        return false
+      }
     }
     let isFinite =
       switch sample.kind {

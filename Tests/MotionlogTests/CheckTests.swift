@@ -7,7 +7,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let outcome = try BuiltProgram.run(["check", directory.recording(seconds: 2)])
     #expect(outcome.status == 0)
-    #expect(outcome.output.contains("sound; good rows: 200 accelerometer"))
+    #expect(outcome.output.contains("sound: 200 rows of accelerometer"))
     #expect(outcome.error == "")
   }
 
@@ -20,7 +20,7 @@ import Testing
     let check = try BuiltProgram.run(["check", walk])
     #expect(check.status == 5)
     #expect(check.output.contains("accelerometer.csv: last line incomplete"))
-    #expect(check.output.contains("not sound; good rows: 199 accelerometer"))
+    #expect(check.output.contains("good: 199 rows of accelerometer"))
 
     let clean = directory("clean")
     let repair = try BuiltProgram.run(["check", walk, "--repair", clean])

@@ -34,8 +34,8 @@ import Testing
     try expect(["replay", "x", "--speed", "0"], 2, "option --speed: '0' is not a factor")
     try expect(["replay", "x", "--verify", "--to", "json"], 2, "--to does not go with --verify")
     try expect(["info", "a", "b"], 2, "info: unexpected argument 'b'")
-    try expect(["import", "--to", "x"], 2, "import: the log's file is missing")
-    try expect(["import", "log.csv"], 2, "import needs --to DIR")
+    try expect(["import", "--to", "x"], 2, "import: the file to import is missing")
+    try expect(["import", "log.csv"], 2, "import needs a new directory to write to: --to DIR")
     try expect(["emulate"], 2, "emulate: the recording's directory or the scene's name is missing")
     try expect(["emulate", "walk", "--port", "99999"], 2, "option --port: '99999'")
   }

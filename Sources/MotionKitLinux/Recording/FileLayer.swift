@@ -179,7 +179,6 @@ extension MotionKitError {
       case EMFILE, ENFILE: "too many files are open: raise the limit (ulimit -n)"
       default: "check the path and the disk"
       }
-    return .fileSystem(
-      path: path, errno: fault.errno, hint: (what.isEmpty ? "" : what + ": ") + errorText(fault.errno) + "; " + hint)
+    return .fileSystem(path: path, errno: fault.errno, hint: (what.isEmpty ? "" : what + "; ") + hint)
   }
 }

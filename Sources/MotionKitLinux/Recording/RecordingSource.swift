@@ -1,5 +1,18 @@
 import SensorFusion
 
+/// Which part of a recording is replayed, and how often.
+public struct ReplayRange: Hashable, Sendable {
+  /// Seconds from the first sample at which the replay begins.
+  public var from = 0.0
+  /// Seconds from the first sample behind which it ends; nil for the end of the recording.
+  public var to: Double?
+  /// Whether it begins again when it has ended; the times of the samples go on.
+  public var loops = false
+
+  /// The whole recording, once.
+  public init() {}
+}
+
 /// A recorded session as a source: at its own speed, at a factor of it, or as fast as it is read.
 ///
 /// Every row is scheduled by its own time stamp against one start, so that the pace has no drift and does not depend
@@ -14,6 +27,8 @@ public final class RecordingSource: SensorSource, @unchecked Sendable {
   public let info: SessionInfo
 
   private let pacing: Pacing
+  private let range: ReplayRange
+  private let paused = Monitor(false)
   private let clock: any PacingClock
   private let stopped = Monitor(false)
   // One consumer.
@@ -23,24 +38,37 @@ public final class RecordingSource: SensorSource, @unchecked Sendable {
   /// The instant of the replay clock and of the samples' clock that belong together.
   private var origin: (clock: Int64, time: Timestamp)?
   private var newest = Timestamp(nanoseconds: 0)
-  private var hasReported = false
+  /// Behind this instant the range ends.
+  private var end: Timestamp?
+  /// What is added to the recording's times in the current round of a loop.
+  private var offset: Int64 = 0
+  /// The distance of the last two instants, to go on with after a round.
+  private var step: Int64 = 0
+  private var previousOffset: Int64 = 0
+  private var pausedSince: Int64?
 
   /// Opens a session.
   ///
   /// - Parameters:
   ///   - directory: The session's directory.
   ///   - pacing: How fast it plays; a speed must be above 0.
+  ///   - range: Which part of it, and whether again and again.
   /// - Throws: As `SessionReader`.
-  public convenience init(directory: String, pacing: Pacing = .speed(1)) throws(MotionKitError) {
-    try self.init(directory: directory, pacing: pacing, clock: SystemPacingClock())
+  public convenience init(
+    directory: String, pacing: Pacing = .speed(1), range: ReplayRange = ReplayRange()
+  ) throws(MotionKitError) {
+    try self.init(directory: directory, pacing: pacing, range: range, clock: SystemPacingClock())
   }
 
-  init(directory: String, pacing: Pacing, clock: any PacingClock) throws(MotionKitError) {
+  init(
+    directory: String, pacing: Pacing, range: ReplayRange = ReplayRange(), clock: any PacingClock
+  ) throws(MotionKitError) {
     if case .speed(let factor) = pacing, !(factor > 0 && factor.isFinite) {
       throw .unsupported(what: "a replay speed of \(factor)", hint: "give a number above 0, or replay unpaced")
     }
     self.directory = directory
     self.pacing = pacing
+    self.range = range
     self.clock = clock
     let reader = try SessionReader(directory: directory)
     info = reader.info
@@ -71,10 +99,27 @@ public final class RecordingSource: SensorSource, @unchecked Sendable {
     guard !started.sensors.isEmpty else {
       throw .noSensors(uri: description.uri, hint: "the recording holds none of the sensors asked for")
     }
-    reader = try SessionReader(directory: directory, sensors: Set(started.sensors.map(\.kind)))
+    wanted = Set(started.sensors.map(\.kind))
+    reader = try openRound()
     isOpen = true
     return started
   }
+
+  private var wanted: Set<SensorKind> = []
+
+  /// The recording at the beginning of the range.
+  private func openRound() throws(MotionKitError) -> SessionReader {
+    let reader = try SessionReader(directory: directory, sensors: wanted)
+    if range.from > 0 { try reader.seek(toElapsed: range.from) }
+    end = range.to.flatMap { to in reader.firstTime.map { $0.advanced(bySeconds: to) } }
+    return reader
+  }
+
+  /// Lets a paced replay stand still until `resume`; `read` then runs into its timeout. From any thread.
+  public func pause() { paused.withLock { $0 = true } }
+
+  /// Lets a paced replay go on where it stood. From any thread.
+  public func resume() { paused.withLock { $0 = false } }
 
   /// Clears `batch` and fills it with what is due; unpaced, with as much as fits.
   public func read(into batch: inout SampleBatch, timeout: Double) throws(MotionKitError) -> ReadStatus {
@@ -84,15 +129,16 @@ public final class RecordingSource: SensorSource, @unchecked Sendable {
       isOpen = false
       return .end
     }
-    var due: Timestamp?
+    var due = end
     if case .speed(let factor) = pacing {
-      guard let next = reader.nextTime else { return try finish(reader, &batch) }
+      guard let next = nextTime(reader) else { return try finish(reader, &batch) }
       let now = clock.nanoseconds
+      let deadline = now + Int64(max(0, min(timeout, 1e9)) * 1e9)
+      guard keepPace(now, next) else { return standStill(until: deadline) }
       let origin = self.origin ?? (now, next)
       self.origin = origin
       let nextDue = origin.clock + Self.scaled(next.nanoseconds &- origin.time.nanoseconds, by: 1 / factor)
       if nextDue > now {
-        let deadline = now + Int64(max(0, min(timeout, 1e9)) * 1e9)
         clock.wait(until: min(nextDue, deadline))
         if stopped.withLock({ $0 }) {
           isOpen = false
@@ -101,26 +147,75 @@ public final class RecordingSource: SensorSource, @unchecked Sendable {
         if deadline < nextDue { return .timeout }
       }
       let elapsed = Self.scaled(max(clock.nanoseconds, nextDue) &- origin.clock, by: factor)
-      due = max(next, Timestamp(nanoseconds: origin.time.nanoseconds &+ elapsed))
+      let reached = max(next, Timestamp(nanoseconds: origin.time.nanoseconds &+ elapsed))
+      due = min(reached, end ?? reached)
     }
     fill(&batch, from: reader, until: due)
     if batch.samples.isEmpty { return try finish(reader, &batch) }
     return .data
   }
 
+  /// The time of the next sample within the range; nil behind it.
+  private func nextTime(_ reader: SessionReader) -> Timestamp? {
+    guard let next = reader.nextTime else { return nil }
+    if let end, next > end { return nil }
+    return next
+  }
+
+  /// Whether time passes; after a pause it goes on where it stood.
+  private func keepPace(_ now: Int64, _ next: Timestamp) -> Bool {
+    if paused.withLock({ $0 }) {
+      pausedSince = pausedSince ?? now
+      return false
+    }
+    if let since = pausedSince, let origin { self.origin = (origin.clock + (now - since), origin.time) }
+    pausedSince = nil
+    return true
+  }
+
+  private func standStill(until deadline: Int64) -> ReadStatus {
+    clock.wait(until: deadline)
+    guard stopped.withLock({ $0 }) else { return .timeout }
+    isOpen = false
+    return .end
+  }
+
   private func fill(_ batch: inout SampleBatch, from reader: SessionReader, until due: Timestamp?) {
     while batch.samples.count < Self.batchSize, let sample = reader.takeSample(before: due) {
+      if sample.time > newestRead { step = sample.time.nanoseconds &- newestRead.nanoseconds }
+      newestRead = sample.time
       batch.samples.append(sample)
     }
     guard let last = batch.samples.last else { return }
-    newest = last.time
     while let event = reader.takeEvent(before: last.time) { batch.events.append(event) }
+    if offset != 0 {
+      for index in batch.samples.indices { batch.samples[index].time.nanoseconds &+= offset }
+      for index in batch.events.indices { batch.events[index].time.nanoseconds &+= offset }
+    }
+    newest = Timestamp(nanoseconds: last.time.nanoseconds &+ offset)
   }
+
+  /// The newest sample's own time in the recording.
+  private var newestRead = Timestamp(nanoseconds: 0)
 
   /// The end of the samples, or the fault that stands there.
   private func finish(_ reader: SessionReader, _ batch: inout SampleBatch) throws(MotionKitError) -> ReadStatus {
-    isOpen = false
     let fault = reader.takeFault()
+    if range.loops, fault == nil, reader.firstTime != nil {
+      let next = try openRound()
+      // A round without a sample would go on for ever.
+      if let first = nextTime(next) {
+        self.reader = next
+        offset = newest.nanoseconds &+ max(step, 1) &- first.nanoseconds
+        if let origin {
+          // The pace goes on from the last sample.
+          self.origin = (origin.clock, Timestamp(nanoseconds: origin.time.nanoseconds &- offset &+ previousOffset))
+          previousOffset = offset
+        }
+        return .data
+      }
+    }
+    isOpen = false
     while let event = reader.takeEvent(before: nil) { batch.events.append(event) }
     for note in reader.report.notes where !description.notes.contains(note) {
       batch.events.append(SourceEvent(time: newest, name: "tolerated", detail: note))

@@ -32,6 +32,7 @@ public struct SessionCheck: Sendable {
 /// Reads a session to its end and says everything that is wrong with it. Nothing is changed.
 ///
 /// - Parameter directory: The session's directory.
+/// - Returns: Everything that was found.
 /// - Throws: As `SessionReader`; rows that cannot be read are findings, not errors.
 public func checkSession(_ directory: String) throws(MotionKitError) -> SessionCheck {
   let reader = try SessionReader(directory: directory, sensors: nil, skipsBadRows: true)

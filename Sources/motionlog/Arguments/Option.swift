@@ -18,9 +18,6 @@ enum Option: String, CaseIterable {
   case repair
   case label
   case origin
-  case host
-  case port
-  case once
   case accelUnit = "accel-unit"
   case gyroUnit = "gyro-unit"
   case magUnit = "mag-unit"
@@ -28,8 +25,14 @@ enum Option: String, CaseIterable {
   case timeUnit = "time-unit"
   case accelSign = "accel-sign"
   case assumeRate = "assume-rate"
-  case missingAxes = "missing-axes"
   case columns
+  case missingAxes = "missing-axes"
+  case output
+  case format
+  case method
+  case host
+  case port
+  case once
   case quiet
   case verbose
   case noColor = "no-color"
@@ -47,6 +50,7 @@ enum Option: String, CaseIterable {
     case .quiet: "q"
     case .verbose: "v"
     case .help: "h"
+    case .output: "o"
     default: nil
     }
   }
@@ -67,12 +71,15 @@ enum Option: String, CaseIterable {
     case .repair: "DIR"
     case .label: "LIST"
     case .origin: "TEXT"
-    case .host: "ADDRESS"
-    case .port: "N"
     case .accelUnit, .gyroUnit, .magUnit, .pressureUnit, .timeUnit: "UNIT"
     case .accelSign: "SIGN"
-    case .missingAxes: "zero"
     case .columns: "LIST"
+    case .missingAxes: "zero"
+    case .output: "FILE"
+    case .format: "csv|json"
+    case .method: "METHOD"
+    case .host: "ADDRESS"
+    case .port: "N"
     case .json, .verify, .once, .assumeRate, .quiet, .verbose, .noColor, .help, .version: nil
     }
   }
@@ -107,25 +114,24 @@ enum Option: String, CaseIterable {
     case .speed: ["how fast: 1 (default), 10, 0.5, … or max"]
     case .to: ["live (default), json, or a new directory to record into"]
     case .verify: ["compute everything anew and compare with the recording, bit for bit"]
-    case .repair: ["write every good row and everything computed from them into a new recording"]
+    case .repair: ["also make a clean copy in this new directory"]
     case .label: ["words of your own for session.json: place=pocket,walker=anna"]
     case .origin: ["a sentence for session.json that says where the data come from"]
+    case .accelUnit: ["unit of the accelerometer: g, m/s^2, or with a scale: '0.000061 g'"]
+    case .gyroUnit: ["unit of the gyroscope: rad/s or deg/s"]
+    case .magUnit: ["unit of the magnetometer: uT, nT, gauss, …"]
+    case .pressureUnit: ["unit of the pressure: kPa, hPa, Pa, …"]
+    case .timeUnit: ["unit of the time: s, ms, us or ns"]
+    case .accelSign: ["specific-force (flat and face up reads +1 g) or core-motion (-1 g)"]
+    case .assumeRate: ["let --rate replace the times in the log"]
+    case .columns: ["columns by role: time=t,accel.x=Foo,gyro.y=…,mag.z=…,pressure=Bar"]
+    case .missingAxes: ["take axes that the log lacks as 0"]
+    case .output: ["the new file to write (default: standard output)"]
+    case .format: ["a table (default), or one JSON object a line"]
+    case .method: ["between samples: linear (default; attitudes turn the short way), nearest or hold"]
     case .host: ["the address to listen on", "(default: 127.0.0.1, which only this machine reaches; 0.0.0.0 for all)"]
     case .port: ["the port to listen on (default: 30431, iiod's own; 0 for any that is free)"]
     case .once: ["end at the end of the source, instead of beginning again"]
-    case .accelUnit: ["the accelerometer's unit, where the header does not say: g, m/s^2, \"0.000061 g\""]
-    case .gyroUnit: ["the gyroscope's: deg/s, rad/s"]
-    case .magUnit: ["the magnetometer's: uT, gauss"]
-    case .pressureUnit: ["the barometer's: hPa, kPa, Pa"]
-    case .timeUnit: ["the time's: s, ms, us, ns"]
-    case .accelSign:
-      [
-        "specific-force (flat and face up reads +9.81 m/s²; Linux, Android)",
-        "or core-motion (-1 g; iOS)",
-      ]
-    case .assumeRate: ["space samples by --rate even where the log has times"]
-    case .missingAxes: ["take axes that the log lacks as zero"]
-    case .columns: ["which column is what: time=t,accel.x=ax,gyro.z=wz,pressure=p"]
     case .quiet: ["errors only"]
     case .verbose: ["more detail"]
     case .noColor: ["no colour (NO_COLOR does the same)"]

@@ -1,5 +1,4 @@
 import MotionKitLinux
-import SensorFusion
 
 /// `motionlog check`: what is wrong with a recording, and a clean copy of it.
 enum CheckCommand {
@@ -8,19 +7,16 @@ enum CheckCommand {
       throw UsageError.missingOperand("the recording's directory", command: "check")
     }
     if arguments.operands.count > 1 { throw UsageError.unexpectedOperand(arguments.operands[1], command: "check") }
-    if let copy = arguments[.repair] {
-      let report = try repairSession(directory, to: copy)
-      for note in report.notes { context.console.note(note) }
-      try context.output.line(copy)
-      try context.output.flush()
-      return .done
-    }
     let check = try checkSession(directory)
     for problem in check.problems { try context.output.line(problem) }
-    let rows = check.rows.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key.name)" }.joined(separator: ", ")
-    try context.output.line("\(directory): \(check.isSound ? "sound" : "not sound"); good rows: \(rows)")
+    let rows = check.rows.sorted { $0.key < $1.key }.map { "\($0.value) rows of \($0.key.name)" }
+    try context.output.line((check.isSound ? "sound: " : "good: ") + rows.joined(separator: ", "))
     try context.output.flush()
-    if !check.isSound { context.console.note("a clean copy: motionlog check \(directory) --repair NEW-DIR") }
+    if let copy = arguments[.repair] {
+      try repairSession(directory, to: copy)
+      context.console.note("made a clean copy in \(copy)")
+      return .done
+    }
     return check.isSound ? .done : .badInput
   }
 }

@@ -92,34 +92,50 @@ struct Command: Sendable {
     Command(
       name: "check", operands: "DIR", summary: "what is wrong with a recording, and a clean copy of it",
       text: [
-        "Reads every row, says everything that is not as it should be, and compares the computed files with what the",
-        "samples give. Exit code 0 if all is sound, 5 if not. The recording itself is never changed.",
+        "Reads a recording to its end, compares what was computed with what the samples give, and names everything",
+        "that is not as it should be. Nothing is changed; --repair DIR makes a clean copy. Exit code 0 if it is sound,",
+        "5 if not.",
       ],
       options: [.repair],
       examples: [
-        ("motionlog check walk", "is it whole?"),
-        ("motionlog check walk --repair walk-clean", "a copy of what is good after a power loss"),
+        ("motionlog check recordings/walk", "a recording that comes with the project"),
+        ("motionlog check field --repair field-clean", "every good row of a damaged one"),
       ],
       run: CheckCommand.run),
     Command(
-      name: "import", operands: "FILE...", summary: "other programs' logs as a recording",
+      name: "import", operands: "FILE...", summary: "another program's log into a recording",
       text: [
-        "Finds columns by their names and units, never by their position, in one file or a directory of files that",
-        "belong together, and writes a recording. Where nothing tells a unit or a sign it stops and asks for it.",
+        "Reads logs of Sensor Logger, phyphox, AndroSensor, SensorLog, Physics Toolbox, senslogs, x-io and any table",
+        "with named columns; a directory stands for its files. Columns are found by name and unit. What neither header",
+        "nor option tells is asked, not guessed. --to names the new directory.",
       ],
       options: [
-        .to, .accelUnit, .gyroUnit, .magUnit, .pressureUnit, .timeUnit, .accelSign, .rate, .assumeRate, .missingAxes,
-        .columns, .label,
+        .to, .accelUnit, .gyroUnit, .magUnit, .pressureUnit, .timeUnit, .accelSign, .rate, .assumeRate, .columns,
+        .missingAxes,
       ],
       optionHelp: [
         .to: ["the recording to make: a new directory (required)"],
         .rate: ["samples per second, for logs without times"],
       ],
       examples: [
-        ("motionlog import log.csv --to walk", "a log whose header tells names and units"),
-        ("motionlog import log.csv --to walk --accel-unit g", "one whose header does not tell the unit"),
+        ("motionlog import recordings/walk/accelerometer.csv --to walk-copy", "one file of a recording"),
+        ("motionlog import imu.csv --accel-unit g --gyro-unit deg/s --to imu", "a table without units"),
+        ("motionlog import phone/ --to walk", "a folder of Sensor Logger or phyphox"),
       ],
       run: ImportCommand.run),
+    Command(
+      name: "export", operands: "DIR", summary: "a recording as one table at a fixed rate",
+      text: [
+        "Raw values, attitude, gravity, user acceleration, rotation rate, heading and altitude in one wide table, for",
+        "spreadsheets and notebooks. Cells are blank outside a sensor's samples and in gaps.",
+      ],
+      options: [.rate, .method, .format, .output],
+      optionHelp: [.rate: ["rows per second (default: 100)"]],
+      examples: [
+        ("motionlog export recordings/walk --rate 50 -o walk.csv", "50 rows per second"),
+        ("motionlog export recordings/walk --format json | head -n 3", "for programs"),
+      ],
+      run: ExportCommand.run),
     Command(
       name: "emulate", operands: "DIR|SCENE", summary: "a recording or a scene as live sensors for libiio programs",
       text: [

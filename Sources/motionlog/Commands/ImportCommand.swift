@@ -1,31 +1,30 @@
 import MotionKitLinux
-import SensorFusion
 
-/// `motionlog import`: another program's log as a recording.
+/// `motionlog import`: another program's log into a recording.
 enum ImportCommand {
   static func run(_ arguments: ParsedArguments, _ context: inout Context) throws -> ExitCode {
-    guard !arguments.operands.isEmpty else { throw UsageError.missingOperand("the log's file", command: "import") }
+    guard !arguments.operands.isEmpty else { throw UsageError.missingOperand("the file to import", command: "import") }
     guard let directory = arguments[.to], !directory.isEmpty else {
-      throw UsageError.conflict("import needs --to DIR, the recording to make")
+      throw UsageError.conflict("import needs a new directory to write to: --to DIR")
     }
-    let report = try importLog(arguments.operands, to: directory, options: options(arguments))
-    for sensor in report.sensors {
-      context.console.note(
-        "\(sensor.kind.name): \(Format.count(sensor.timing.count, "sample")) at "
-          + "\(Format.fixed(sensor.timing.rate, 2)) Hz from \(sensor.columns)")
-      let spoilt: [(Int64, String)] = [
-        (sensor.blank, "blank"), (sensor.nonFinite, "not finite"), (sensor.duplicates, "with the time before"),
-      ]
-      for (count, what) in spoilt where count > 0 {
-        context.console.warning("\(sensor.kind.name): \(Format.count(count, "row")) \(what)")
-      }
-    }
-    if !report.format.isEmpty { context.console.detail("written by \(report.format)") }
+    let report = try importLog(arguments.operands, to: directory, options: try options(arguments))
+    for warning in report.warnings + report.readReport.notes { context.console.note(warning) }
     for jump in report.discontinuities {
-      context.console.warning("\(jump.file):\(jump.line): the time jumps by \(Format.short(jump.step)) s; closed")
+      context.console.note(
+        "\(jump.file):\(jump.line): the time jumps by \(Format.fixed(jump.step, 3, sign: true)) s; closed")
     }
-    for line in report.warnings + report.readReport.notes { context.console.warning(line) }
-    for line in report.ignored { context.console.note("not used: \(line)") }
+    if context.console.isVerbose {
+      for line in report.ignored { context.console.note("not used: \(line)") }
+    }
+    for sensor in report.sensors {
+      var line = "\(sensor.kind.name): \(Format.count(sensor.timing.count, "sample")) at "
+      line += "\(Format.fixed(sensor.timing.rate, 2)) Hz"
+      if sensor.timing.gapCount > 0 { line += ", \(Format.count(sensor.timing.gapCount, "gap"))" }
+      if sensor.blank > 0 { line += ", \(sensor.blank) blank" }
+      if sensor.nonFinite > 0 { line += ", \(sensor.nonFinite) not finite" }
+      if sensor.duplicates > 0 { line += ", \(sensor.duplicates) spread" }
+      try context.output.line(line + ", from \(sensor.columns)")
+    }
     try context.output.line(directory)
     try context.output.flush()
     return .done
@@ -45,22 +44,26 @@ enum ImportCommand {
       options.accelerationSign = sign
     }
     if let text = arguments[.rate] {
-      let rates = try OptionValues.rates(text, option: .rate)
-      guard let rate = rates.common, rates.each.isEmpty else {
-        throw .badValue(option: Option.rate.long, value: text, expected: "one rate for the whole log")
+      guard let rate = OptionValues.decimal(text[...]), rate > 0 else {
+        throw .badValue(option: Option.rate.long, value: text, expected: "samples per second, such as 100")
       }
       options.rate = rate
     }
-    if arguments.has(.assumeRate) {
-      guard options.rate != nil else { throw .conflict("option --assume-rate also needs --rate HZ") }
-      options.ratesReplaceTimes = true
+    options.ratesReplaceTimes = arguments.has(.assumeRate)
+    if options.ratesReplaceTimes, options.rate == nil { throw .conflict("--assume-rate needs --rate HZ") }
+    for pair in (arguments[.columns] ?? "").split(separator: ",") {
+      let sides = pair.split(separator: "=", maxSplits: 1)
+      guard sides.count == 2 else {
+        throw .badValue(option: Option.columns.long, value: String(pair), expected: "role=column, such as accel.x=Ax")
+      }
+      options.columns[String(sides[0])] = String(sides[1])
     }
     if let text = arguments[.missingAxes] {
-      guard text == "zero" else { throw .badValue(option: Option.missingAxes.long, value: text, expected: "zero") }
+      guard text == "zero" else {
+        throw .badValue(option: Option.missingAxes.long, value: text, expected: "zero")
+      }
       options.missingAxesAreZero = true
     }
-    options.columns = try OptionValues.labels(arguments[.columns] ?? "", option: .columns)
-    options.labels = try OptionValues.labels(arguments[.label] ?? "", option: .label)
     return options
   }
 }

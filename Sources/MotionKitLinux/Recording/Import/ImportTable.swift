@@ -129,7 +129,11 @@ final class ImportTable {
     if !hasQuantity {
       for index in columns.indices {
         if case .bareAxis(let axis) = columns[index].role {
-          columns[index].role = .value(.acceleration, axis: axis, isUncalibrated: false)
+          // The unit tells what it is; without one x, y, z are an accelerometer's, as in every log seen.
+          let quantity = columns[index].unit.flatMap { unit in
+            [ImportQuantity.acceleration, .rotation, .field].first { ImportUnit.factor(unit, $0) != nil }
+          }
+          columns[index].role = .value(quantity ?? .acceleration, axis: axis, isUncalibrated: false)
         }
       }
     }

@@ -11,8 +11,11 @@ struct ImportTimes {
   /// Roll-overs of a 32-bit counter.
   private(set) var rollovers: Int64 = 0
 
-  /// Treats the times of rows in the order of the log: `raw` in nanoseconds; `counterUnit` is the length of one count
-  /// if the column holds whole numbers.
+  /// Treats the times of rows in the order of the log.
+  ///
+  /// - Parameters:
+  ///   - raw: Nanoseconds.
+  ///   - counterUnit: Nanoseconds of one count, if the column holds whole numbers; nil otherwise.
   init(_ raw: [Int64], counterUnit: Int64?) {
     times = raw
     guard raw.count > 1 else { return }
