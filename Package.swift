@@ -38,7 +38,8 @@ let package = Package(
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
     .testTarget(
       name: "SensorFusionTests", dependencies: ["SensorFusion", "CAllocationCounter"], exclude: ["Cases"]),
-    .testTarget(name: "MotionKitLinuxTests", dependencies: ["MotionKitLinux", "SensorFusion"]),
+    .testTarget(
+      name: "MotionKitLinuxTests", dependencies: ["MotionKitLinux", "SensorFusion", "CAllocationCounter"]),
     .testTarget(
       name: "CoreMotionTests", dependencies: ["CoreMotion", "MotionKitLinux", "MotionTestSupport", "PhoneCode"]),
     // Files as people write them for an iPhone, in Swift 5 mode: that they compile is the test.

@@ -12,6 +12,12 @@ let package = Package(
       name: "time-filter", dependencies: [.product(name: "SensorFusion", package: "MotionKitLinux")]),
     .executableTarget(
       name: "time-recording",
+        dependencies: [
+          .product(name: "MotionKitLinux", package: "MotionKitLinux"),
+          .product(name: "SensorFusion", package: "MotionKitLinux"),
+        ]),
+    .executableTarget(
+      name: "time-delivery",
       dependencies: [
         .product(name: "MotionKitLinux", package: "MotionKitLinux"),
         .product(name: "SensorFusion", package: "MotionKitLinux"),

@@ -87,7 +87,7 @@ struct CorrectionInterval: Hashable, Sendable {
       && (forceDuration > 0 || duration >= FilterConstants.longestInterval)
   }
 
-  var hasForce: Bool { forceDuration > 0 && !isForceClipped }
+  var hasForce: Bool { forceDuration > 0 }
   var hasField: Bool { fieldCount > 0 }
   /// The mean force, m/s², earth frame.
   var meanForce: Vector3 { forceIntegral * (1 / forceDuration) }

@@ -28,6 +28,8 @@ enum FilterConstants {
   static let velocitySigma = 0.5
   /// 1-sigma of the hard iron that a calibration left, µT.
   static let ironSigma = 2.0
+  /// The same where a whole recording has been seen before, for the smoother.
+  static let learntIronSigma = 1.0
   /// 1-sigma of the first heading, rad: not the sensor's noise; the first field is often stale or disturbed.
   static let firstHeadingSigma = 60 * degree
   /// How long output in a frame with a north waits for the first magnetometer sample, s.
@@ -54,6 +56,10 @@ enum FilterConstants {
   static let velocityNoise = 0.8
   /// Its growth with the acceleration seen, s^1.5.
   static let velocityNoisePerAcceleration = 0.25
+  /// Mean force beyond which an accelerometer of unknown range may have been clipped within the interval, m/s², and the
+  /// 1-sigma of what it then missed, as a share of the excess.
+  static let strongForce = 45.0
+  static let strongForceShare = 4.0
   /// Time constant of the mean squared acceleration, s.
   static let activityTime = 1.0
   /// Mean squared acceleration assumed at the start, (m/s²)².
@@ -95,6 +101,8 @@ enum FilterConstants {
   /// Longest memory of the reference field, s; how much faster than a plain mean it forgets its first seconds.
   static let referenceTime = 60.0
   static let referenceForgetting = 1.5
+  /// Before this age, s, the reference may be a wrong start, and a device at rest forgets it as fast as a moving one.
+  static let referenceTrial = 5.0
   /// Least share of the reference's gain that a deviating field keeps.
   static let referenceFloor = 0.1
   /// Largest step towards which the reference moves: share of the norm, and rad of dip.
@@ -134,6 +142,8 @@ enum FilterConstants {
   static let gapRateMemory = 0.5
   /// 1-sigma of the rate that a clipped gyroscope misses, as a share of what it reads.
   static let clippedRateShare = 0.3
+  /// 1-sigma of the force that a clipped accelerometer misses, as a share of what it reads.
+  static let clippedForceShare = 1.5
 
   // MARK: Lost tilt
 

@@ -69,9 +69,19 @@ extension ComplementaryFilter {
     velocityX += force.x * duration
     velocityY += force.y * duration
     updateActivity(force, duration: duration)
+    // What the accelerometer missed is a velocity error, not a tilt error. To drop the interval instead would be worse:
+    // clipping chooses the same phase of a swing again and again.
+    let norm = force.norm
+    let missed = max(
+      interval.isForceClipped ? C.clippedForceShare * norm : 0, C.strongForceShare * (norm - C.strongForce))
+    if missed > 0 {
+      let impulse = missed * duration
+      covariance.velocityXX += impulse * impulse
+      covariance.velocityYY += impulse * impulse
+    }
     let noise =
-      C.velocityNoise * C.velocityNoise + C.velocityNoisePerAcceleration * C.velocityNoisePerAcceleration
-      * activity
+      C.velocityNoise * C.velocityNoise
+      + C.velocityNoisePerAcceleration * C.velocityNoisePerAcceleration * activity
     let variance = noise / duration
 
     let h = covariance.velocityXColumn

@@ -105,8 +105,9 @@ struct FieldReference: Hashable, Sendable {
     norm n: Double, dip d: Double, deviation: Double, duration: Double, weight: Double, isAtRest: Bool
   ) {
     typealias C = FilterConstants
-    // A field that changes while the device lies still is not the earth's.
-    let weight = isAtRest && deviation > C.disturbedDeviation ? weight * C.referenceFloor : weight
+    // Once the field is known, one that changes while the device lies still is not the earth's.
+    let isIntruder = isAtRest && deviation > C.disturbedDeviation && time > C.referenceTrial
+    let weight = isIntruder ? weight * C.referenceFloor : weight
     time += duration * weight
     // A wrong first field is forgotten fast; an old reference is protected from fields that deviate.
     let age = min(1, time / C.referenceTime)

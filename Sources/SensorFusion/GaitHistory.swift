@@ -14,6 +14,11 @@ struct GaitHistory: Sendable {
     case rateX, rateY, rateZ
     /// Specific force in the earth frame, band-passed; z is up.
     case earthX, earthY, earthZ
+    /// Rotation rate in the earth frame about the horizontal axes, band-passed, rad/s.
+    case earthRateX, earthRateY
+    /// |rotation rate|, rad/s, and the same band-passed.
+    case rateNorm
+    case bandRateNorm
   }
 
   /// Grid samples kept (7 s).

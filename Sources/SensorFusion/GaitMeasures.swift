@@ -20,6 +20,8 @@ struct GaitMeasures: Sendable {
   var strideRate = 0.0
   /// All earth-frame motion over its vertical part, 1 and up; 1 without a gyroscope.
   var horizontal = 1.0
+  /// The swing of a limb that carries the device; nil without a gyroscope.
+  var pendulum = Pendulum()
   /// Whether the attitude filter has covered the whole window.
   var hasRotation = false
   /// Whether the input has gravity taken off.
@@ -73,6 +75,7 @@ struct GaitMeasures: Sendable {
         SlidingSpectrum.largest(in: spectrum.rates, near: 0.5 * frequency, within: tuning.nearWidth).squareRoot()
       let up = history.variance(.earthZ, last: gateSamples)
       let across = history.variance(.earthX, last: gateSamples) + history.variance(.earthY, last: gateSamples)
+      pendulum = Pendulum(history: history, spectrum: spectrum, last: gateSamples)
       horizontal = ((across + up) / max(up, 1e-12)).squareRoot()
     }
 
@@ -88,7 +91,7 @@ struct GaitMeasures: Sendable {
       let norms = (new.squaredNorm * old.squaredNorm).squareRoot()
       cosWander = norms > 0 ? new.dot(old) / norms : 1
     }
-    periodicity = Self.periodicity(of: history, period: 50 / frequency, last: gateSamples)
+    periodicity = Self.periodicity(of: history, .bandNorm, period: 50 / frequency, last: gateSamples)
   }
 
   /// Nothing known.
@@ -111,8 +114,10 @@ struct GaitMeasures: Sendable {
   }
 
   /// The largest normalised autocorrelation of the band-passed |a| near one and near two periods (in grid samples).
-  private static func periodicity(of history: GaitHistory, period: Double, last n: Int) -> Double {
-    history.withValues(.bandNorm) { x in
+  static func periodicity(
+    of history: GaitHistory, _ channel: GaitHistory.Channel, period: Double, last n: Int
+  ) -> Double {
+    history.withValues(channel) { x in
       var largest = -1.0
       for steps in 1...2 {
         let multiple = Double(steps)

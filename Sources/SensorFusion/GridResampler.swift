@@ -6,6 +6,8 @@ struct GridSample: Sendable {
   var rate = Vector3.zero
   /// Specific force turned into the earth frame, m/s²; z is up. Zero without a gyroscope.
   var earth = Vector3.zero
+  /// Rotation rate in the earth frame, rad/s.
+  var earthRate = Vector3.zero
   /// The share of the interval in which rate and earth are known, 0 to 1.
   var rotationShare = 0.0
 
@@ -13,6 +15,7 @@ struct GridSample: Sendable {
   func adding(_ b: GridSample, times s: Double) -> GridSample {
     GridSample(
       force: force + b.force * s, rate: rate + b.rate * s, earth: earth + b.earth * s,
+      earthRate: earthRate + b.earthRate * s,
       rotationShare: rotationShare + b.rotationShare * s)
   }
 }

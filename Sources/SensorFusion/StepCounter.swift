@@ -60,6 +60,9 @@ public struct StepCounter: Sendable {
   private var earthX = GaitBandPass()
   private var earthY = GaitBandPass()
   private var earthZ = GaitBandPass()
+  private var earthRateX = GaitBandPass()
+  private var earthRateY = GaitBandPass()
+  private var rateNorm = GaitBandPass()
   /// Grid samples in a row that carry rotation.
   private var rotationSamples = 0
   private var samplesToHop = Self.firstHop
@@ -69,6 +72,8 @@ public struct StepCounter: Sendable {
   private var goodHops = 0
   private var weakHops = 0
   private var badHops = 0
+  private var swingHops = 0
+  private var swingMemory = 0
   /// Steps released in this bout.
   private var boutSteps = 0
   private var lastRelease: Int64 = .min
@@ -106,6 +111,7 @@ public struct StepCounter: Sendable {
     {
       sample.rate = motion.rotationRate
       sample.earth = motion.attitude.rotate(specificForce)
+      sample.earthRate = motion.attitude.rotate(motion.rotationRate)
       sample.rotationShare = 1
     }
     if !resampler.push(time: time.nanoseconds, sample: sample) { restart() }
@@ -160,6 +166,9 @@ public struct StepCounter: Sendable {
         earthX = GaitBandPass()
         earthY = GaitBandPass()
         earthZ = GaitBandPass()
+        earthRateX = GaitBandPass()
+        earthRateY = GaitBandPass()
+        rateNorm = GaitBandPass()
       }
       rotationSamples += 1
     } else {
@@ -171,6 +180,10 @@ public struct StepCounter: Sendable {
     history.set(.earthX, earthX.update(sample.earth.x))
     history.set(.earthY, earthY.update(sample.earth.y))
     history.set(.earthZ, earthZ.update(sample.earth.z))
+    history.set(.earthRateX, earthRateX.update(sample.earthRate.x))
+    history.set(.earthRateY, earthRateY.update(sample.earthRate.y))
+    history.set(.rateNorm, sample.rate.norm)
+    history.set(.bandRateNorm, rateNorm.update(sample.rate.norm))
     spectrum.advance(entering: lanes(age: 0), leaving: leaving)
 
     samplesToHop -= 1
@@ -193,6 +206,9 @@ public struct StepCounter: Sendable {
     spectrum.evaluate()
     let measures = GaitMeasures(
       history: history, spectrum: spectrum, prior: prior, rotationSamples: rotationSamples, tuning: tuning)
+    let swings = passesSwing(isWalking ? tuning.swingStay : tuning.swingStart, measures)
+    swingHops = swings ? swingHops + 1 : 0
+    if swings { swingMemory = tuning.swingMemory } else if swingMemory > 0 { swingMemory -= 1 }
     let isStrong = passes(tuning.start, measures)
     let isWeak =
       isStrong
@@ -201,9 +217,23 @@ public struct StepCounter: Sendable {
     let isGood = isWalking ? passes(tuning.stay, measures) : isStrong || isWeak
     goodHops = (isWalking ? isGood : isStrong) ? goodHops + 1 : 0
     weakHops = (isWalking ? isGood : isWeak) ? weakHops + 1 : 0
-    if isGood {
+    let agrees = abs(measures.frequency - 2 * measures.pendulum.frequency) < tuning.swingAgreement * measures.frequency
+    if swings,
+      !(agrees && measures.subHarmonic < tuning.swingSub && passesBut(isWalking ? tuning.stay : tuning.start, measures))
+    {
       badHops = 0
-      peaks.find(in: history, mean: spectrum.meanForce, gait: measures, tuning: tuning)
+      var swing = measures
+      swing.frequency = 2 * measures.pendulum.frequency
+      swing.amplitude = (2 * history.variance(.bandRateNorm, last: 150)).squareRoot()
+      swing.showsStride = true
+      peaks.find(
+        in: history, .rateNorm, mean: history.mean(.rateNorm, last: SlidingSpectrum.window), gait: swing,
+        share: tuning.peakShare, least: tuning.swingFloor)
+      release(swing)
+    } else if isGood || swings {
+      badHops = 0
+      peaks.find(
+        in: history, .norm, mean: spectrum.meanForce, gait: measures, share: tuning.peakShare, least: tuning.peakFloor)
       release(measures)
     } else {
       badHops += 1
@@ -232,26 +262,31 @@ public struct StepCounter: Sendable {
 
   /// Whether a hop passes a gate.
   private func passes(_ gate: StepTuning.Gate, _ m: GaitMeasures) -> Bool {
-    let isArm = isArmSwing(m)
-    var bounce = gate.bounce
-    if m.hasRotation, isArm {
-      // An arm of length L that turns with amplitude W adds L W^2 / 2 to |a| at the step frequency; it is no bounce.
-      let omega = 2 * Double.pi * m.frequency
-      bounce += tuning.armLength * m.strideRate * m.strideRate / (2 * omega * omega)
-    }
+    passesBut(gate, m) && (m.sway >= tuning.leastSway || m.strideRate >= tuning.strideRoll)
+      && (!m.hasRotation || m.horizontal >= tuning.leastHorizontal)
+      && (m.subHarmonic <= tuning.subHarmonic || isArmSwing(m))
+  }
+
+  /// The same without a look at the stride.
+  private func passesBut(_ gate: StepTuning.Gate, _ m: GaitMeasures) -> Bool {
     let isRun = m.frequency >= tuning.runFrequency && m.amplitude >= tuning.runAmplitude
     return m.periodicity >= gate.periodicity
       && m.directness <= (isRun ? max(tuning.runDirectness, gate.directness) : gate.directness)
-      && m.cosWander >= gate.cosWander && m.bounce <= bounce && m.amplitude >= gate.amplitude
-      && (m.subHarmonic <= tuning.subHarmonic || isArm)
+      && m.cosWander >= gate.cosWander && m.bounce <= gate.bounce && m.amplitude >= gate.amplitude
+  }
+
+  /// Whether a limb swings the device.
+  private func passesSwing(_ gate: StepTuning.SwingGate, _ m: GaitMeasures) -> Bool {
+    let p = m.pendulum
+    return tuning.allowsArmSwing && m.hasRotation && gate.lever.contains(p.lever) && p.coherence >= gate.coherence
+      && p.rate >= gate.rate
+      && p.dominance >= gate.dominance && p.periodicity >= gate.periodicity
   }
 
   /// Whether a large sub-harmonic is an arm that swings.
   private func isArmSwing(_ m: GaitMeasures) -> Bool {
     guard tuning.allowsArmSwing else { return false }
-    if m.hasRotation {
-      return tuning.armRate.contains(m.strideRate) && m.horizontal >= tuning.armHorizontal
-    }
+    if m.hasRotation { return isWalking && swingMemory > 0 }
     return m.amplitude >= tuning.armAmplitude && tuning.armSubHarmonic.contains(m.subHarmonic)
       && m.sway >= tuning.armSway
   }
@@ -280,7 +315,8 @@ public struct StepCounter: Sendable {
       let isSteady =
         length >= tuning.weakPeaks && weakHops >= tuning.weakHops
         && peaks.intervalSpread(first..<last) < tuning.weakIntervalSpread
-      guard isStrong || isSteady else { return }
+      let isSwing = length >= tuning.startPeaks && swingHops >= tuning.swingHops
+      guard isStrong || isSteady || isSwing else { return }
       isWalking = true
     }
     for i in first..<last {

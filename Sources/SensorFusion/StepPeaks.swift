@@ -24,7 +24,10 @@ struct StepPeaks: Sendable {
   private var padded = [Double](repeating: 0, count: GaitHistory.length + 2 * longestHalf)
 
   /// Filters |a| less `mean` and finds the peaks higher than the limits.
-  mutating func find(in history: GaitHistory, mean: Double, gait: GaitMeasures, tuning: StepTuning) {
+  mutating func find(
+    in history: GaitHistory, _ channel: GaitHistory.Channel, mean: Double, gait: GaitMeasures, share: Double,
+    least: Double
+  ) {
     let n = history.count
     let period = 50 / gait.frequency
     let half = min(Self.longestHalf, max(1, Int(((gait.showsStride ? 2 : 1) * period).rounded())))
@@ -32,7 +35,7 @@ struct StepPeaks: Sendable {
 
     // Before the first sample the signal is held, after the newest it is unknown (no weight).
     let padding = Self.longestHalf
-    history.withValues(.norm) { m in
+    history.withValues(channel) { m in
       padded.withUnsafeMutableBufferPointer { padded in
         for i in 0..<half { padded[padding - 1 - i] = m[0] - mean }
         for i in 0..<n { padded[padding + i] = m[i] - mean }
@@ -49,7 +52,7 @@ struct StepPeaks: Sendable {
       }
     }
 
-    let floor = max(tuning.peakShare * gait.amplitude, tuning.peakFloor)
+    let floor = max(share * gait.amplitude, least)
     let youngest = 0.5 * period + 1
     let apart = 0.6 * period
     count = 0

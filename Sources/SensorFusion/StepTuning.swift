@@ -34,6 +34,30 @@ struct StepTuning: Hashable, Sendable {
   var badHopsLong = 6
   var longBout = 20
 
+  /// What the swing of a limb must show.
+  struct SwingGate: Hashable, Sendable {
+    /// Lever from the joint to the device, m.
+    var lever: ClosedRange<Double>
+    /// How well that lever explains the horizontal acceleration.
+    var coherence: Double
+    /// Least amplitude of the rotation, rad/s.
+    var rate: Double
+    /// Least amplitude of the rotation over that at other frequencies.
+    var dominance: Double
+    /// Least periodicity of |rotation rate|.
+    var periodicity: Double
+  }
+  var swingStart = SwingGate(lever: 0.2...0.9, coherence: 0.55, rate: 0.7, dominance: 1.8, periodicity: 0.45)
+  var swingStay = SwingGate(lever: 0.15...1.0, coherence: 0.45, rate: 0.5, dominance: 1.3, periodicity: 0.3)
+  var swingHops = 4
+  var swingFloor = 0.1
+  var strideRoll = 0.15
+  var leastSway = 0.12
+  var leastHorizontal = 1.08
+  var swingMemory = 20
+  var swingAgreement = 0.12
+  var swingSub = 1.5
+
   /// Running with the device in the hand: the arm turns gravity about.
   var runDirectness = 4.5
   var runFrequency = 2.3

@@ -1,3 +1,4 @@
+import CAllocationCounter
 import MotionKitLinux
 import SensorFusion
 import Testing
@@ -27,7 +28,8 @@ struct SimulationSourceTests {
 
   @Test("Without errors every sample is the truth, rounded to a float")
   func idealSamplesAreTruth() throws {
-    let source = try SimulationSource(uri: "sim:walk?steps=10&placement=hand&errors=none", pacing: .unpaced)
+    let source = try SimulationSource(
+      uri: "sim:walk?steps=10&placement=hand&errors=none&gyro_average=0", pacing: .unpaced)
     for sample in try readAll(source, rates: SimulationSource.defaultRates) {
       let truth = source.scene.truth(at: Double(sample.time.nanoseconds - source.startTime.nanoseconds) / 1e9)
       let value: Vector3
@@ -38,6 +40,24 @@ struct SimulationSourceTests {
       default: value = Vector3(truth.pressure, 22, 0)
       }
       #expect(sample.x == Float(value.x) && sample.y == Float(value.y) && sample.z == Float(value.z))
+    }
+  }
+
+  @Test(
+    "Adding up a gyroscope's samples gives the attitude",
+    arguments: ["walk?placement=hand", "rotate?axis=all&rate=300"])
+  func gyroscopeAddsUp(scene: String) throws {
+    let separator = scene.contains("?") ? "&" : "?"
+    let source = try SimulationSource(uri: "sim:\(scene)\(separator)errors=none&duration=20", pacing: .unpaced)
+    var q = source.scene.truth(at: 0).attitude
+    for sample in try readAll(source, rates: [.gyroscope: 100]).dropFirst() {
+      let turn = sample.vector * 0.01
+      let half = turn.norm / 2
+      let sinc = half > 1e-12 ? Elementary.sin(half) / (2 * half) : 0.5
+      q = q * Quaternion(w: Elementary.cos(half), x: turn.x * sinc, y: turn.y * sinc, z: turn.z * sinc)
+      let truth = source.scene.truth(at: sample.time.seconds(since: source.startTime))
+      // What is left is the rounding of samples to 32 bits.
+      #expect(angle(q, truth.attitude) < 2e-6)
     }
   }
 
@@ -172,5 +192,25 @@ struct SimulationSourceTests {
       #expect(try source.read(into: &batch, timeout: 0) == .data)
       #expect(batch.samples.count <= 512)
     }
+  }
+
+  @Test(
+    "Generating samples allocates nothing", .enabled(if: allocation_count() >= 0),
+    arguments: [
+      "walk?placement=hand&errors=mems", "motion?accel_bandwidth=50", "drive?disturbance=20&wander=1", "stairs",
+    ])
+  func allocatesNothing(scene: String) throws {
+    let source = try SimulationSource(uri: "sim:" + scene, pacing: .unpaced)
+    _ = try source.start(SensorRequest(rates: SimulationSource.defaultRates))
+    var batch = SampleBatch()
+    _ = try source.read(into: &batch, timeout: 0)
+    var allocations = 0
+    for _ in 0..<5 {
+      let before = allocation_count()
+      _ = try source.read(into: &batch, timeout: 0)
+      allocations += allocation_count() - before
+    }
+    // A few a batch of 512 samples in a debug build; none that grows with the samples.
+    #expect(allocations <= 5 * 4)
   }
 }

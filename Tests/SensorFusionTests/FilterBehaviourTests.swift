@@ -338,7 +338,7 @@ struct Scene {
       if state?.flags.contains(.accelerometerClipped) == true { clipped += 1 }
     }
     #expect(clipped == 80)
-    #expect(angle(filter.state.gravity, Vector3(0, 0, 1)) < 0.1 * degree)
+    #expect(angle(filter.state.gravity, Vector3(0, 0, 1)) < 1 * degree)
   }
 
   @Test func absurdSamplesNeverPoisonTheFilter() {

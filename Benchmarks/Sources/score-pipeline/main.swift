@@ -1,9 +1,10 @@
 // Runs the product's pipeline on one recording of a scored set: CSV in on standard input, CSV out on standard output.
 //
-//   score-pipeline attitude|attitude6|steps|altitude < name.imu.csv > name.csv
+//   score-pipeline attitude|attitude6|attitude-smooth|attitude6-smooth|steps|altitude < name.imu.csv > name.csv
 //
 // in:  t_s,ax,ay,az,gx,gy,gz,mx,my,mz,p_pa   (m/s², rad/s, µT, Pa; an empty cell: no new sample of that sensor)
-// out: attitude, attitude6   t_s,qw,qx,qy,qz  device to east-north-up (attitude6: without the magnetometer)
+// out: attitude, attitude6   t_s,qw,qx,qy,qz  device to east-north-up (attitude6: without the magnetometer;
+//                                             -smooth: by the smoother for recordings)
 //      steps                 t_s,steps        one row a released step and one at the end
 //      altitude              t_s,alt_m
 import Glibc
@@ -11,6 +12,8 @@ import SensorFusion
 
 enum Mode: String {
   case attitude, attitude6, steps, altitude
+  case attitudeSmooth = "attitude-smooth"
+  case attitude6Smooth = "attitude6-smooth"
 }
 
 /// Numbers of one row; NaN for an empty cell.
@@ -33,6 +36,8 @@ struct Runner {
   let mode: Mode
   private let file: UnsafeMutablePointer<FILE>
   private var pipeline: MotionPipeline
+  /// All samples, for the smoother.
+  private var samples: [SensorSample] = []
   private var output: String
   private var time = Timestamp(nanoseconds: 0)
   /// The filter's x axis is north; the set's is east.
@@ -42,10 +47,10 @@ struct Runner {
     self.mode = mode
     self.file = file
     var configuration = MotionPipeline.Configuration()
-    if mode == .attitude { configuration.filter.referenceFrame = .magneticNorth }
+    if mode == .attitude || mode == .attitudeSmooth { configuration.filter.referenceFrame = .magneticNorth }
     pipeline = MotionPipeline(configuration: configuration)
     switch mode {
-    case .attitude, .attitude6: output = "t_s,qw,qx,qy,qz\n"
+    case .attitude, .attitude6, .attitudeSmooth, .attitude6Smooth: output = "t_s,qw,qx,qy,qz\n"
     case .steps: output = "t_s,steps\n"
     case .altitude: output = "t_s,alt_m\n"
     }
@@ -57,7 +62,7 @@ struct Runner {
     time = Timestamp(seconds: row[0])
     add(row, .accelerometer, from: 1)
     add(row, .gyroscope, from: 4)
-    if mode != .attitude6 { add(row, .magnetometer, from: 7) }
+    if mode != .attitude6, mode != .attitude6Smooth { add(row, .magnetometer, from: 7) }
     if !row[10].isNaN {
       write(pipeline.process(SensorSample(time: time, pressureKilopascals: Float(row[10] / 1000))))
     }
@@ -67,23 +72,32 @@ struct Runner {
     guard !row[first].isNaN else { return }
     let sample = SensorSample(
       time: time, kind: kind, x: Float(row[first]), y: Float(row[first + 1]), z: Float(row[first + 2]))
-    write(pipeline.process(sample))
+    if mode == .attitudeSmooth || mode == .attitude6Smooth {
+      samples.append(sample)
+    } else {
+      write(pipeline.process(sample))
+    }
   }
 
   private mutating func write(_ outputs: PipelineOutputs) {
     switch mode {
     case .attitude, .attitude6:
       guard outputs.contains(.motion) else { return }
-      let q = eastNorthUp * pipeline.motion.attitude
-      output += "\(pipeline.motion.time.seconds),\(q.w),\(q.x),\(q.y),\(q.z)\n"
+      write(pipeline.motion)
     case .steps:
       guard outputs.contains(.steps) else { return }
       for step in pipeline.newSteps { output += "\(step.time.seconds),\(step.number)\n" }
+    case .attitudeSmooth, .attitude6Smooth: return
     case .altitude:
       guard outputs.contains(.altitude) else { return }
       output += "\(pipeline.altitude.time.seconds),\(pipeline.altitude.relativeAltitude)\n"
     }
     if output.utf8.count > 1 << 16 { flush() }
+  }
+
+  private mutating func write(_ state: MotionState) {
+    let q = eastNorthUp * state.attitude
+    output += "\(state.time.seconds),\(q.w),\(q.x),\(q.y),\(q.z)\n"
   }
 
   private mutating func flush() {
@@ -92,6 +106,10 @@ struct Runner {
   }
 
   mutating func finish() {
+    if !samples.isEmpty {
+      let smoother = MotionSmoother(configuration: pipeline.configuration.filter)
+      for state in smoother.smooth(samples) { write(state) }
+    }
     if mode == .steps { output += "\(time.seconds),\(pipeline.stepCount)\n" }
     flush()
     fflush(file)
@@ -102,7 +120,8 @@ func run() -> Int32 {
   guard CommandLine.arguments.count == 2, let mode = Mode(rawValue: CommandLine.arguments[1]),
     let stdin = fdopen(STDIN_FILENO, "r"), let stdout = fdopen(STDOUT_FILENO, "w")
   else {
-    print("usage: score-pipeline attitude|attitude6|steps|altitude < imu.csv > out.csv")
+    print(
+      "usage: score-pipeline attitude|attitude6|attitude-smooth|attitude6-smooth|steps|altitude < imu.csv > out.csv")
     return 64
   }
   var runner = Runner(mode: mode, file: stdout)

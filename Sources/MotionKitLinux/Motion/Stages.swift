@@ -24,6 +24,7 @@ extension MotionPipeline.Configuration {
     filter.hasGyroscope = description.sensor(.gyroscope) != nil
     filter.accelerometerRange = description.sensor(.accelerometer)?.range ?? .infinity
     filter.gyroscopeRange = description.sensor(.gyroscope)?.range ?? .infinity
+    if let delay = description.sensor(.magnetometer)?.delay { filter.magnetometerDelay = delay }
   }
 }
 

@@ -16,6 +16,12 @@ public struct ProcessedBatch: Sendable {
   public var pedometerEvents: [PedometerEvent] = []
   /// When the shake gesture was completed, in order.
   public var shakes: [Timestamp] = []
+  /// Metres walked since the pipeline started, an estimate; nil where neither height nor calibration is known.
+  public var distance: Double?
+  /// Floors climbed on foot since the pipeline started.
+  public var floorsAscended = 0
+  /// Floors descended on foot since the pipeline started.
+  public var floorsDescended = 0
 
   /// An empty batch.
   public init() {}
@@ -38,6 +44,9 @@ public struct ProcessedBatch: Sendable {
       if outputs.contains(.pedometerEvents) { pedometerEvents.append(contentsOf: pipeline.newPedometerEvents) }
       if outputs.contains(.shake) { shakes.append(sample.time) }
     }
+    distance = pipeline.distance
+    floorsAscended = pipeline.floorsAscended
+    floorsDescended = pipeline.floorsDescended
   }
 }
 

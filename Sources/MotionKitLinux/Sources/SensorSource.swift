@@ -18,6 +18,8 @@ public struct SensorDescription: Hashable, Sendable {
   public var resolution: Double
   /// Full scale of an axis in the unit of `kind`; infinity where not known.
   public var range: Double
+  /// How much older than their time stamps the values are, seconds; nil where not known.
+  public var delay: Double?
   /// Rows of the mount matrix that was applied (device = M * sensor); nil where the source gives none.
   public var mountMatrix: [[Double]]?
   /// How samples are taken: `trigger NAME`, `own trigger`, `polled`, `hardware FIFO`, `replayed`, `simulated`.
@@ -45,6 +47,7 @@ public struct SensorDescription: Hashable, Sendable {
     availableRates = []
     resolution = 0
     range = .infinity
+    delay = nil
     mountMatrix = nil
     capture = ""
     clock = ""

@@ -35,6 +35,9 @@ public struct SimulatedSensorErrors: Hashable, Sendable {
   public var jitter = 0.0
   /// How much older than its time stamp a value is, seconds: the delay of the sensor's own processing.
   public var delay = 0.0
+  /// Whether a gyroscope's sample is the mean rate since the sample before, as digital gyroscopes give it: then adding up
+  /// rate times interval gives the attitude. Otherwise, or with a `bandwidth`, it is the rate at its time stamp.
+  public var averages = true
   /// Corner frequency of the sensor's low-pass filter (second order, Butterworth), Hz; 0 for none.
   public var bandwidth = 0.0
 
@@ -80,6 +83,7 @@ public struct SimulatedErrors: Hashable, Sendable {
     errors.magnetometer.softIronSigma = 0.005
     errors.magnetometer.resolution = 0.15
     errors.magnetometer.range = 4912
+    errors.magnetometer.delay = 0.01  // one conversion of common parts at 100 Hz
     errors.barometer.noiseDensity = 0.0003  // 0.1 Pa/√Hz is the best, 1 Pa/√Hz the cheapest
     errors.barometer.biasSigma = 0.05
     errors.barometer.resolution = 1 / 40960.0
@@ -179,6 +183,12 @@ extension SimulatedSensorErrors {
     dropProbability = try settings.number(
       "\(prefix)_drop", "part of the samples that is missing", default: dropProbability, in: 0...1)
     jitter = try settings.number("\(prefix)_jitter", "spread of the time stamps, s", default: jitter, in: 0...10)
+    if prefix == "gyro" {
+      averages =
+        try settings.choice(
+          "gyro_average", "1: samples are the mean rate since the one before; 0: the rate at their time",
+          default: averages ? "1" : "0", of: ["0", "1"]) == "1"
+    }
     delay = try settings.number("\(prefix)_delay", "delay of the values, s", default: delay, in: 0...10)
     bandwidth = try settings.number(
       "\(prefix)_bandwidth", "corner of a low-pass filter, Hz; 0 for none", default: bandwidth, in: 0...10_000)

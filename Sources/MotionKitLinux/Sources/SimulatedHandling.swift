@@ -5,8 +5,13 @@ import SensorFusion
 
 /// Bursts of motion with rests between them: maps time to the time that has been spent moving.
 struct MotionSchedule: Sendable {
+  private struct Burst {
+    var start: Double
+    var length: Double
+  }
+
   /// Start and length of each burst, s.
-  private let bursts: [(start: Double, length: Double)]
+  private let bursts: [Burst]
   /// Seconds to get going and to come to rest.
   private let rise = 0.7
   let duration: Double
@@ -18,28 +23,29 @@ struct MotionSchedule: Sendable {
     let pauses = try settings.integer(
       "pauses", "pauses of 2 to 4 s (only with a length)", default: 0, in: 0...50)
     guard length > 0 else {
-      bursts = [(hold, .infinity)]
+      bursts = [Burst(start: hold, length: .infinity)]
       duration = .infinity
       return
     }
     duration = length
     // One pause in each of equal parts, so that none is empty.
     let part = max(0, length - hold) / Double(pauses + 1)
-    var bursts: [(start: Double, length: Double)] = []
+    var bursts: [Burst] = []
     var start = hold
     for index in 0..<pauses {
       let end = hold + part * (Double(index) + random.uniform(0.7, 1.2))
-      bursts.append((start, max(0, end - start)))
+      bursts.append(Burst(start: start, length: max(0, end - start)))
       start = max(start, end) + rise + random.uniform(2, 4)
     }
-    bursts.append((start, .infinity))
+    bursts.append(Burst(start: start, length: .infinity))
     self.bursts = bursts
   }
 
   /// Seconds spent moving.
   func moved(at time: Jet) -> Jet {
     var sum = Jet(0)
-    for burst in bursts where time.value > burst.start {
+    for index in bursts.indices where time.value > bursts[index].start {
+      let burst = bursts[index]
       let since = time - burst.start
       sum += since.ramp(over: rise)
       if since.value > burst.length { sum = sum - (since - burst.length).ramp(over: rise) }
@@ -50,7 +56,13 @@ struct MotionSchedule: Sendable {
 
 /// A sum of sines with random frequencies and phases: band-limited motion with exact derivatives.
 struct BandLimited: Sendable {
-  private var terms: [(amplitude: Double, frequency: Double, phase: Double)] = []
+  private struct Term {
+    var amplitude: Double
+    var frequency: Double
+    var phase: Double
+  }
+
+  private var terms: [Term] = []
 
   // `band`: lowest and highest frequency, Hz; the power is even over the logarithm of the frequency. `order`: which
   // derivative has the standard deviation `sigma` (0, 1 or 2).
@@ -64,7 +76,7 @@ struct BandLimited: Sendable {
       let place = (Double(index) + random.uniform()) / Double(count)
       let omega = 2 * Double.pi * band.lowerBound * Elementary.exp(place * span)
       let amplitude = order == 0 ? share : order == 1 ? share / omega : share / (omega * omega)
-      terms.append((amplitude, omega, random.uniform(0, 2 * .pi)))
+      terms.append(Term(amplitude: amplitude, frequency: omega, phase: random.uniform(0, 2 * .pi)))
     }
   }
 
@@ -74,7 +86,9 @@ struct BandLimited: Sendable {
   /// The sum at a time.
   func callAsFunction(_ time: Jet) -> Jet {
     var sum = Jet(0)
-    for term in terms { sum += (time * term.frequency + term.phase).sine * term.amplitude }
+    for index in terms.indices {
+      sum += (time * terms[index].frequency + terms[index].phase).sine * terms[index].amplitude
+    }
     return sum
   }
 }

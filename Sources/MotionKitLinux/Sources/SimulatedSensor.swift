@@ -106,21 +106,43 @@ struct SimulatedSensor {
   /// The range's ends and the resolution's steps.
   private func limited(_ value: Double) -> Double {
     let clipped = max(-errors.range, min(errors.range, value))
-    return errors.resolution > 0 ? (clipped / errors.resolution).rounded() * errors.resolution : clipped
+    // Adding 0 turns a rounded -0 into 0.
+    return errors.resolution > 0 ? (clipped / errors.resolution).rounded() * errors.resolution + 0 : clipped
   }
 
   private mutating func trueValue(
     in scene: SimulatedScene, at seconds: Double, cache: inout TruthCache
   ) -> Vector3 {
+    if kind == .gyroscope, errors.averages, filter == nil {
+      return meanRate(in: scene, until: seconds - errors.delay, cache: &cache)
+    }
     guard var filter else { return ideal(in: scene, at: seconds - errors.delay, cache: &cache) }
     // The filter sees the motion at a multiple of the output rate, up to and including this instant.
     let steps = filter.stepsPerOutput
     if filter.isEmpty { filter.fill(with: ideal(in: scene, at: seconds - errors.delay, cache: &cache)) }
-    for step in (0..<steps).reversed() {
+    var step = steps
+    while step > 0 {
+      step -= 1
       filter.feed(ideal(in: scene, at: seconds - errors.delay - Double(step) * filter.interval, cache: &cache))
     }
     self.filter = filter
     return filter.output
+  }
+
+  /// The rotation since the sample before as a rotation vector, over the interval.
+  private func meanRate(in scene: SimulatedScene, until seconds: Double, cache: inout TruthCache) -> Vector3 {
+    let end = cache.truth(of: scene, at: seconds)
+    let interval = 1 / rate
+    // A turn of more than a radian might be one of more than half a circle: then the rate in the middle.
+    guard end.rotationRate.norm * interval < 1 else {
+      return cache.truth(of: scene, at: seconds - interval / 2).rotationRate
+    }
+    let turn = cache.truth(of: scene, at: seconds - interval).attitude.conjugate * end.attitude
+    let sine = Vector3(turn.x, turn.y, turn.z)
+    let norm = sine.norm
+    guard norm > 0 else { return .zero }
+    let angle = 2 * Elementary.atan2(norm, abs(turn.w))
+    return sine * ((turn.w < 0 ? -angle : angle) / norm / interval)
   }
 
   private func ideal(in scene: SimulatedScene, at seconds: Double, cache: inout TruthCache) -> Vector3 {

@@ -255,8 +255,9 @@ struct WalkTrajectory: SimulatedTrajectory {
     let forward = gait.step.sine * gait.envelope * (0.010 * strength) + gait.strike * shake * 0.0006
     let left = gait.stride.cosine * gait.envelope * 0.02
     // The second harmonic of 1.5 mm and the dip of 1.4 mm give 0.6 and 3.5 m/s² at 1.6 steps a second.
+    // Standing, the body is as high as in the middle of a stance (cosine 1).
     let up =
-      gait.step.cosine * gait.weight * (bounce * passed) + gait.double.cosine * shake * 0.0015
+      (gait.step.cosine - 1) * gait.weight * (bounce * passed) + (gait.double.cosine - 1) * shake * 0.0015
       - gait.strike * shake * 0.0014
     // The right side comes forward with the right heel (stride sine 1) and sinks while the left leg stands (cosine 1).
     let turn = gait.stride.sine * gait.envelope * (5 * radiansPerDegree)
@@ -297,10 +298,12 @@ struct WalkTrajectory: SimulatedTrajectory {
   /// is in front. The device lies along the hand, top edge forward, the face to the body.
   private func arm(_ gait: Gait) -> (attitude: JetQuaternion, position: JetVector) {
     // The right arm is in front as the left heel strikes (stride sine -1), or somewhat later. A turn about -y lifts it.
+    // The arms follow the legs: their swing builds up later (the square of the envelope).
     let wave =
-      (gait.stride.cosine * Elementary.sin(armLag) - gait.stride.sine * Elementary.cos(armLag)) * gait.envelope
+      (gait.stride.cosine * Elementary.sin(armLag) - gait.stride.sine * Elementary.cos(armLag))
+      * (gait.envelope * gait.envelope)
     let upper = (wave * swing + armLean) * -1
-    let elbow = ((wave + 1) * (0.35 * swing) + elbowBend) * -1
+    let elbow = (wave * (0.35 * swing) + elbowBend) * -1
     let twist = wave * (6 * radiansPerDegree)
     let shoulder = JetVector(Jet(0), Jet(-0.18), Jet(0.45))
     let upperArm = JetQuaternion.aboutY(upper)

@@ -39,8 +39,7 @@ struct Jet: Sendable {
   var cosine: Jet { sineAndCosine.cosine }
 
   var sineAndCosine: (sine: Jet, cosine: Jet) {
-    let s = Elementary.sin(value)
-    let c = Elementary.cos(value)
+    let (s, c) = Elementary.sinCos(value)
     let square = first * first
     return (Jet(s, c * first, c * second - s * square), Jet(c, -s * first, -s * second - c * square))
   }

@@ -133,6 +133,7 @@ public final class SimulationSource: SensorSource, @unchecked Sendable {
     description.driver = "simulation"
     description.resolution = errors[kind].resolution
     description.range = errors[kind].range
+    description.delay = errors[kind].delay
     description.capture = "simulated"
     description.clock = "boottime"
     return description

@@ -1,0 +1,128 @@
+/// Learns the hard iron of a magnetometer while the device is used, from whatever directions it happens to take.
+///
+/// Keeps a few dozen values that differ from each other, so that lying still adds nothing, and fits a sphere to them
+/// with the old offset as prior: a direction that was never seen keeps its old value. The offset in use moves to the
+/// fitted one over some seconds, so no heading jumps. Allocates at the start only, apart from the fit (once a second).
+public struct BackgroundMagnetometerCalibrator: Sendable {
+  /// The hard iron in use, µT, device axes; take it off each sample.
+  public private(set) var offset: Vector3
+  /// How good the last fit was, 0 to 100; falls to half in `halfLife` seconds without a new direction.
+  public private(set) var qualityPercent = 0.0
+
+  /// How long values are kept, s: the iron around a device changes with what is near it.
+  static let memory = 600.0
+  /// Values kept at most; two differ by this share of the field's strength.
+  static let capacity = 64
+  static let leastDistance = 0.2
+  /// Time between values looked at, and between fits, s.
+  static let sampleStep = 0.1
+  static let fitStep = 1.0
+  /// Time constant with which the offset moves, s.
+  static let slewTime = 3.0
+  /// 1-sigma of the offset before anything is known, µT, and of single values against a sphere.
+  static let priorSigma = 60.0
+  static let valueSigma = 1.5
+  /// Values that a fit needs, and the residual (share of the radius) beyond which it is not taken.
+  static let leastCount = 8
+  static let largestResidual = 0.12
+  /// The field's strength on earth, µT, with a margin: a fit outside is not the earth's field.
+  static let plausibleRadius = 15.0...90.0
+  /// Time in which quality halves when nothing new is seen, s.
+  static let halfLife = 1800.0
+
+  private struct Value: Sendable {
+    var vector: Vector3
+    var time: Timestamp
+  }
+
+  private var values: [Value] = []
+  private var target: Vector3
+  private var lastSample = Timestamp(nanoseconds: .min)
+  private var lastFit = Timestamp(nanoseconds: .min)
+  private var hasNews = false
+  private var radius = 50.0
+
+  /// A calibrator that begins with a stored hard iron, µT.
+  public init(offset: Vector3 = .zero) {
+    self.offset = offset
+    target = offset
+    values.reserveCapacity(Self.capacity)
+  }
+
+  /// Takes one field (µT, device axes, as measured).
+  public mutating func add(_ field: Vector3, at time: Timestamp) {
+    guard field.isFinite, lastSample.nanoseconds == .min || time.seconds(since: lastSample) >= Self.sampleStep else {
+      return
+    }
+    let dt = lastSample.nanoseconds == .min ? 0 : min(1, time.seconds(since: lastSample))
+    lastSample = time
+    offset += (target - offset) * lowPassGain(dt, Self.slewTime)
+    qualityPercent *= 1 - dt * (0.6931 / Self.halfLife)
+    keep(Value(vector: field, time: time))
+    guard hasNews, lastFit.nanoseconds == .min || time.seconds(since: lastFit) >= Self.fitStep else { return }
+    lastFit = time
+    hasNews = false
+    fit()
+  }
+
+  private mutating func keep(_ value: Value) {
+    values.removeAll { value.time.seconds(since: $0.time) > Self.memory }
+    let least = Self.leastDistance * radius
+    var nearest = Double.infinity
+    var index = 0
+    for (i, kept) in values.enumerated() {
+      let distance = (kept.vector - value.vector).squaredNorm
+      if distance < nearest { (nearest, index) = (distance, i) }
+    }
+    if nearest < least * least {
+      // Seen before: its mean becomes better and newer.
+      values[index].vector += (value.vector - values[index].vector) * 0.1
+      values[index].time = value.time
+      return
+    }
+    hasNews = true
+    if values.count == Self.capacity {
+      let oldest = values.indices.min { values[$0].time < values[$1].time } ?? 0
+      values[oldest] = value
+    } else {
+      values.append(value)
+    }
+  }
+
+  /// A sphere |v - c| = r by linear least squares on |v|² = 2 c · v + k, values relative to the offset in use.
+  private mutating func fit() {
+    guard values.count >= Self.leastCount else { return }
+    // An error e of a value is one of 2 r e in |v|².
+    let weight = 1 / (4 * radius * radius * Self.valueSigma * Self.valueSigma)
+    let mean = values.reduce(Vector3.zero) { $0 + $1.vector } * (1 / Double(values.count))
+    var equations = NormalEquations(count: 4)
+    for value in values {
+      let v = value.vector - mean
+      equations.add([2 * v.x, 2 * v.y, 2 * v.z, 1], value: v.squaredNorm, weight: weight)
+    }
+    let prior = 1 / (Self.priorSigma * Self.priorSigma)
+    for (index, value) in [target.x - mean.x, target.y - mean.y, target.z - mean.z].enumerated() {
+      equations.addPrior(index, value: value, weight: prior)
+    }
+    guard let p = equations.solution() else { return }
+    let centre = Vector3(p[0], p[1], p[2])
+    let squared = p[3] + centre.squaredNorm
+    guard squared > 0 else { return }
+    let fitted = squared.squareRoot()
+    guard Self.plausibleRadius.contains(fitted) else { return }
+    let candidate = centre + mean
+    let squares = values.reduce(0.0) { sum, value in
+      let error = (value.vector - candidate).norm - fitted
+      return sum + error * error
+    }
+    let residual = (squares / Double(values.count)).squareRoot() / fitted
+    let coverage = EllipsoidFit.coverage(values.map { $0.vector - candidate })
+    guard residual < Self.largestResidual else {
+      // The field itself has changed: start anew from what is seen now.
+      values.removeAll(keepingCapacity: true)
+      return
+    }
+    (target, radius) = (candidate, fitted)
+    qualityPercent = 100 * min(1, 2 * coverage) * (1 - residual / Self.largestResidual)
+  }
+}
