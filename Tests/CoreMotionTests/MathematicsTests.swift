@@ -93,7 +93,7 @@ func angle(_ a: Double, _ b: Double) -> Double { abs(atan2(sin(a - b), cos(a - b
   }
 
   @Test func aSceneOfKnownTruthIsSeenRight() async throws {
-    let source = try SimulationSource(uri: "sim:rotate?duration=20&errors=none&gyro_average=0", pacing: .unpaced)
+    let source = try SimulationSource(uri: "sim:rotate?duration=20&errors=none", pacing: .unpaced)
     let log = Log<CMDeviceMotion>()
     try await MotionReplay.run(source) {
       let manager = CMMotionManager()
