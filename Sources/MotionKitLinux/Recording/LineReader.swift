@@ -4,19 +4,51 @@ import Glibc
 protocol ByteSource: AnyObject {
   /// Fills `room` as far as it can; 0 at the end.
   func read(into room: UnsafeMutableRawBufferPointer) throws(FileFault) -> Int
+  /// Bytes of the medium read so far, and all there are: for a progress bar.
+  var progress: WorkProgress { get }
+}
+
+/// How far a piece of work is.
+public struct WorkProgress: Hashable, Sendable {
+  /// Bytes of the files that have been worked through; a file that is read twice counts twice.
+  public var done: Int64 = 0
+  /// Bytes there are to work through.
+  public var total: Int64 = 0
+
+  /// Nothing of nothing.
+  public init() {}
+
+  init(done: Int64, total: Int64) {
+    self.done = done
+    self.total = total
+  }
+
+  /// Samples from one report to the next.
+  static let interval: Int64 = 8192
+
+  /// How far it is, from 0 to 1.
+  public var share: Double { total > 0 ? min(1, max(0, Double(done) / Double(total))) : 0 }
+
+  static func + (a: WorkProgress, b: WorkProgress) -> WorkProgress {
+    WorkProgress(done: a.done + b.done, total: a.total + b.total)
+  }
 }
 
 /// The bytes of a file of any size.
 final class FileBytes: ByteSource {
   private let descriptor: Int32
+  private(set) var progress = WorkProgress()
 
   init(path: String) throws(FileFault) {
     descriptor = open(path, O_RDONLY | O_CLOEXEC)
     if descriptor < 0 { throw FileFault(errno: errno) }
     var status = stat()
-    if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
-      close(descriptor)
-      throw FileFault(errno: EISDIR)
+    if fstat(descriptor, &status) == 0 {
+      if status.st_mode & S_IFMT == S_IFDIR {
+        close(descriptor)
+        throw FileFault(errno: EISDIR)
+      }
+      progress.total = Int64(status.st_size)
     }
     _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
   }
@@ -26,7 +58,10 @@ final class FileBytes: ByteSource {
   func read(into room: UnsafeMutableRawBufferPointer) throws(FileFault) -> Int {
     while true {
       let count = Glibc.read(descriptor, room.baseAddress, room.count)
-      if count >= 0 { return count }
+      if count >= 0 {
+        progress.done += Int64(count)
+        return count
+      }
       if errno != EINTR { throw FileFault(errno: errno) }
     }
   }
@@ -38,6 +73,8 @@ final class MemoryBytes: ByteSource {
   private var position = 0
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  var progress: WorkProgress { WorkProgress(done: Int64(position), total: Int64(bytes.count)) }
 
   func read(into room: UnsafeMutableRawBufferPointer) throws(FileFault) -> Int {
     let count = min(room.count, bytes.count - position)
@@ -82,6 +119,9 @@ final class LineReader {
 
   /// Bytes behind the data that may be looked at; the first one is 0.
   static let padding = 16
+
+  /// How much of the medium has been read.
+  var progress: WorkProgress { source.progress }
 
   private let source: any ByteSource
   private let base: UnsafeMutablePointer<UInt8>

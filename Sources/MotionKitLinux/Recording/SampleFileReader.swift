@@ -9,7 +9,7 @@ final class SampleFileReader {
   /// Rows delivered.
   private(set) var rows: Int64 = 0
 
-  private let lines: LineReader
+  let lines: LineReader
   /// Whether a row with a cell that is no number is dropped and counted; otherwise it is an error.
   private let skipsBadRows: Bool
   /// For each column of the file which value it holds: 0 the time, 1… the values, -1 none that is known.

@@ -77,6 +77,9 @@ public final class SessionReader {
     firstTime = nextTime
   }
 
+  /// How much of the raw files has been read.
+  public var progress: WorkProgress { streams.reduce(WorkProgress()) { $0 + $1.lines.progress } }
+
   /// The time of the first sample; nil without samples.
   public private(set) var firstTime: Timestamp?
 

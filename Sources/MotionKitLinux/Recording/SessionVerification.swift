@@ -30,12 +30,16 @@ public struct SessionVerification: Sendable {
 /// Computes the derived files of a session again, with the recorded settings, and compares them byte for byte.
 ///
 /// A session that was cut is compared as far as its derived files go; one that lost samples, up to the loss.
-/// - Parameter directory: The session's directory.
+/// - Parameters:
+///   - directory: The session's directory.
+///   - progress: Called now and then with how far it is.
 /// - Returns: What was compared, and the first difference.
 /// - Throws: As `SessionReader`; a session without derived files is `.unsupported`.
-public func verifySession(_ directory: String) throws(MotionKitError) -> SessionVerification {
+public func verifySession(
+  _ directory: String, progress: (WorkProgress) -> Void = { _ in }
+) throws(MotionKitError) -> SessionVerification {
   var verifier = try SessionVerifier(directory)
-  return try verifier.run()
+  return try verifier.run(progress)
 }
 
 private struct SessionVerifier {
@@ -60,12 +64,15 @@ private struct SessionVerifier {
     }
   }
 
-  mutating func run() throws(MotionKitError) -> SessionVerification {
+  mutating func run(_ progress: (WorkProgress) -> Void) throws(MotionKitError) -> SessionVerification {
     let loss = try firstLoss()
     if let loss { result.notes.append("samples were lost at \(loss.seconds) s: compared up to there") }
     var pipeline = MotionPipeline(configuration: reader.info.pipeline)
     let frame = reader.info.pipeline.filter.referenceFrame
+    var count: Int64 = 0
     while let sample = try reader.next() {
+      count += 1
+      if count % WorkProgress.interval == 0 { progress(reader.progress) }
       if let loss, sample.time >= loss { break }
       let outputs = pipeline.process(sample)
       if outputs.isEmpty { continue }

@@ -168,9 +168,15 @@ final class RecordingEngine: @unchecked Sendable {
     }
     self.info.closing = nil
     try files.write(self.info)
+    // Readers find every file of the sensors that were started, even if nothing ever happens.
     for sensor in info.sensors { try files.open(SessionFile(sensor.kind)) }
     try files.open(.events)
-    for file in SessionFile.raw + [.events] { try files.flush(file) }
+    if options.writesDerivedFiles {
+      for file in SessionFile.derived where info.sensor(file == .altitude ? .barometer : .accelerometer) != nil {
+        try files.open(file)
+      }
+    }
+    for file in SessionFile.allCases { try files.flush(file) }
     try files.sync()
   }
 

@@ -14,6 +14,9 @@ enum Option: String, CaseIterable {
   case json
   case speed
   case to
+  case from
+  case until
+  case loop
   case verify
   case repair
   case label
@@ -65,7 +68,7 @@ enum Option: String, CaseIterable {
     case .trigger: "NAME"
     case .frame: "FRAME"
     case .declination, .latitude, .longitude: "DEG"
-    case .duration, .interval: "TIME"
+    case .duration, .interval, .from, .until: "TIME"
     case .speed: "N|max"
     case .to: "TARGET"
     case .repair: "DIR"
@@ -80,7 +83,7 @@ enum Option: String, CaseIterable {
     case .method: "METHOD"
     case .host: "ADDRESS"
     case .port: "N"
-    case .json, .verify, .once, .assumeRate, .quiet, .verbose, .noColor, .help, .version: nil
+    case .json, .verify, .loop, .once, .assumeRate, .quiet, .verbose, .noColor, .help, .version: nil
     }
   }
 
@@ -113,6 +116,9 @@ enum Option: String, CaseIterable {
     case .json: ["one JSON object a line"]
     case .speed: ["how fast: 1 (default), 10, 0.5, … or max"]
     case .to: ["live (default), json, or a new directory to record into"]
+    case .from: ["begin this much time behind the first sample: 90s, 5m"]
+    case .until: ["end this much time behind the first sample"]
+    case .loop: ["begin again at the end; the times of the samples go on"]
     case .verify: ["compute everything anew and compare with the recording, bit for bit"]
     case .repair: ["also make a clean copy in this new directory"]
     case .label: ["words of your own for session.json: place=pocket,walker=anna"]

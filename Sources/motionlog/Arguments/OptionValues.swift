@@ -3,7 +3,9 @@ import SensorFusion
 /// Reads the values of options; every failure names the option and what it takes.
 enum OptionValues {
   /// A time such as `10s`, `1.5m`, `2h`, `250ms` or `90` (seconds), in seconds.
-  static func duration(_ text: String, option: Option) throws(UsageError) -> Double {
+  static func duration(
+    _ text: String, option: Option, mayBeZero: Bool = false
+  ) throws(UsageError) -> Double {
     let units: [(suffix: String, seconds: Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600)]
     var number = text[...]
     var factor = 1.0
@@ -13,7 +15,7 @@ enum OptionValues {
     }
     // A year: longer is a slip of the keyboard, and far from the limits of 64-bit nanoseconds.
     let longest = 366.0 * 86400
-    guard let value = decimal(number), value > 0, value * factor <= longest else {
+    guard let value = decimal(number), value > 0 || (mayBeZero && value == 0), value * factor <= longest else {
       throw .badValue(option: option.long, value: text, expected: "a time such as 10s, 5m or 2h")
     }
     return value * factor

@@ -69,8 +69,12 @@ struct Command: Sendable {
       text: [
         "Shows a recording as live shows a device, prints it as JSON, or records it anew. With --verify it computes",
         "everything again and compares with what the live session wrote, bit for bit: exit code 0 if identical.",
+        "On a terminal p pauses and q quits.",
       ],
-      options: [.speed, .to, .verify, .sensors, .frame, .declination, .latitude, .longitude, .duration, .interval],
+      options: [
+        .speed, .from, .until, .loop, .to, .verify, .sensors, .frame, .declination, .latitude, .longitude, .duration,
+        .interval,
+      ],
       examples: [
         ("motionlog replay recordings/walk --speed 10", "ten times as fast as it was"),
         ("motionlog replay recordings/walk --verify", "the same bits again?"),

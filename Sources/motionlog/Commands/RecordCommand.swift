@@ -34,10 +34,10 @@ enum RecordCommand {
     Signals.shared.setHoldsData(true)
     defer { Signals.shared.setHoldsData(false) }
 
-    var progress = RecordProgress(started.description)
+    var progress = RecordProgress(started)
     progress.hasKeys = Terminal.takeKeyboard()
     defer { Terminal.restore() }
-    let invitation = started.description.isLive ? progress.invitation : ""
+    let invitation = started.description.isLive || progress.isRecording ? progress.invitation : ""
     context.console.note("recording \(started.description.uri) to \(directory)\(invitation)")
     var run = started.run
     let result = Result {
@@ -119,14 +119,24 @@ struct RecordProgress {
   /// Seconds between lines, on a terminal and elsewhere.
   private static let interval = (terminal: 0.25, log: 60.0)
 
-  init(_ description: SourceDescription) {
-    monitors = description.sensors.map { SensorMonitor($0) }
+  /// Where a recording is replayed.
+  private let recording: RecordingSource?
+  private let begin = MotionRun.monotonicSeconds()
+  private var isPaused = false
+
+  init(_ started: StartedSource) {
+    recording = started.source as? RecordingSource
+    monitors = started.description.sensors.map { SensorMonitor($0) }
     nextLine = MotionRun.monotonicSeconds() + (isTerminal ? 0 : Self.interval.log)
   }
 
+  /// Whether a recording is replayed.
+  var isRecording: Bool { recording != nil }
+
   /// What can be done while it runs.
   var invitation: String {
-    hasKeys ? "; m marks an event, Ctrl-C ends" : "; SIGUSR1 marks an event, Ctrl-C or SIGTERM ends"
+    if isRecording { return hasKeys ? "; p pauses, Ctrl-C ends" : "" }
+    return hasKeys ? "; m marks an event, Ctrl-C ends" : "; SIGUSR1 marks an event, Ctrl-C or SIGTERM ends"
   }
 
   /// Takes one batch.
@@ -139,11 +149,16 @@ struct RecordProgress {
     marks += batch.input.events.count { $0.name == "mark" }
   }
 
-  /// Whether the user pressed `q`; `m` marks.
-  func isQuitAsked() -> Bool {
+  /// Whether the user pressed `q`; `m` marks, `p` pauses a replay.
+  mutating func isQuitAsked() -> Bool {
     while let key = Terminal.readKey() {
       if key == UInt8(ascii: "q") || key == 4 { return true }  // 4 is Ctrl-D
       if key == UInt8(ascii: "m") { Signals.shared.addMark() }
+      if key == UInt8(ascii: "p") || key == UInt8(ascii: " "), let recording {
+        isPaused.toggle()
+        isPaused ? recording.pause() : recording.resume()
+        nextLine = 0
+      }
     }
     return false
   }
@@ -169,6 +184,11 @@ struct RecordProgress {
     let clipped = monitors.reduce(0) { $0 + $1.clipped }
     if gaps > 0 { parts.append(Format.count(gaps, "gap")) }
     if clipped > 0 { parts.append("\(clipped) clipped") }
+    if isPaused {
+      parts.append("paused")
+    } else if isTerminal, let recording, !recording.loops, recording.share > 0 {
+      parts.append(ProgressBar.timeLeft(recording.share, elapsed: MotionRun.monotonicSeconds() - begin))
+    }
     if marks > 0 { parts.append(Format.count(Int64(marks), "mark")) }
     return parts.joined(separator: "  ")
   }
