@@ -10,8 +10,8 @@ import SensorFusion
 ///   - paths: Files, or a directory of files that belong together.
 ///   - directory: The session to make; must not exist or be empty.
 ///   - options: What the user knows about the log.
-///   - progress: Called now and then with how far it is.
 ///   - pipeline: Settings of the pipeline that the derived files are made with; nil for the defaults.
+///   - progress: Called now and then with how far it is.
 /// - Returns: What was understood and what was noticed.
 /// - Throws: `MotionKitError.invalidFile` or `.unsupported` with what has to be told; nothing is written then.
 @discardableResult
