@@ -6,6 +6,30 @@ protocol ByteSource: AnyObject {
   func read(into room: UnsafeMutableRawBufferPointer) throws(FileFault) -> Int
   /// Bytes of the medium read so far, and all there are: for a progress bar.
   var progress: WorkProgress { get }
+  /// Where a line of the whole text really stands; nil where the text is one file.
+  func place(ofLine line: Int) -> TextPlace?
+  /// Whether the text ends where its medium could not be understood any more.
+  var isDamaged: Bool { get }
+}
+
+extension ByteSource {
+  func place(ofLine line: Int) -> TextPlace? { nil }
+  var isDamaged: Bool { false }
+}
+
+/// The text of a file, packed or not.
+func openText(_ path: String) throws(FileFault) -> any ByteSource {
+  if path.hasSuffix(".zst") { return try ZstdBytes(path: path) }
+  return try FileBytes(path: path)
+}
+
+/// A line of a file.
+struct TextPlace {
+  var path: String
+  /// The file's name below the session's directory.
+  var name: String
+  /// 1-based.
+  var line: Int
 }
 
 /// How far a piece of work is.
@@ -120,6 +144,15 @@ final class LineReader {
   /// Bytes behind the data that may be looked at; the first one is 0.
   static let padding = 16
 
+  /// Where a line stands.
+  func place(ofLine line: Int) -> TextPlace {
+    source.place(ofLine: line)
+      ?? TextPlace(path: path, name: String(path.split(separator: "/").last ?? ""), line: line)
+  }
+
+  /// Whether the text ends where its medium could not be understood any more.
+  var isMediumDamaged: Bool { source.isDamaged }
+
   /// How much of the medium has been read.
   var progress: WorkProgress { source.progress }
 
@@ -143,7 +176,7 @@ final class LineReader {
 
   convenience init(path: String) throws(MotionKitError) {
     do {
-      self.init(path: path, source: try FileBytes(path: path))
+      self.init(path: path, source: try openText(path))
     } catch { throw .file(path, error) }
   }
 
@@ -207,11 +240,10 @@ final class LineReader {
   /// what there is, and `padding` bytes can be looked at.
   @inline(__always) var cursor: UnsafePointer<UInt8> { UnsafePointer(base + position) }
 
-  /// Takes the line at `cursor` as read, up to the line end at `lineEnd`.
-  @inline(__always)
-  func take(lineEnd: UnsafePointer<UInt8>) {
-    position = lineEnd - UnsafePointer(base) + 1
-    lineNumber += 1
+  /// Takes the next `count` lines, which end before `next`, as read.
+  func take(_ count: Int, to next: UnsafePointer<UInt8>) {
+    position = next - UnsafePointer(base)
+    lineNumber += count
   }
 
   private func line(to end: Int) -> TextLine {

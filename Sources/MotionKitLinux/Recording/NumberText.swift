@@ -52,6 +52,12 @@ final class RowBuffer {
     count += 1
   }
 
+  func append(bytes: UnsafeRawBufferPointer) {
+    makeRoom(bytes.count)
+    UnsafeMutableRawBufferPointer(start: storage + count, count: bytes.count).copyMemory(from: bytes)
+    count += bytes.count
+  }
+
   func comma() { append(byte: UInt8(ascii: ",")) }
   func newline() { append(byte: UInt8(ascii: "\n")) }
 
@@ -148,6 +154,14 @@ enum NumberText {
     let powers = UnsafeMutablePointer<Double>.allocate(capacity: 23)
     powers.initialize(to: 1)
     for exponent in 1...22 { (powers + exponent).initialize(to: powers[exponent - 1] * 10) }
+    return UnsafePointer(powers)
+  }()
+
+  /// 10^0 … 10^8, as `powers`.
+  nonisolated(unsafe) private static let wholePowers: UnsafePointer<UInt64> = {
+    let powers = UnsafeMutablePointer<UInt64>.allocate(capacity: 9)
+    powers.initialize(to: 1)
+    for exponent in 1...8 { (powers + exponent).initialize(to: powers[exponent - 1] * 10) }
     return UnsafePointer(powers)
   }()
 
@@ -261,14 +275,23 @@ enum NumberText {
     var decimals = 0
     if p.pointee == UInt8(ascii: ".") {
       p += 1
-      let fraction = p
-      while true {
-        let digit = p.pointee &- 48
-        guard digit < 10 else { break }
-        mantissa = mantissa &* 10 &+ UInt64(digit)
-        p += 1
+      // Up to eight digits at once: those that are none are pushed out, and zeros come in before the first.
+      let word = UnsafeRawPointer(p).loadUnaligned(as: UInt64.self)
+      decimals = leadingDigits(word)
+      if decimals > 0 {
+        let shifted = UInt64(littleEndian: word) << UInt64(8 * (8 - decimals))
+        mantissa = mantissa &* wholePowers[decimals] &+ eightDigits(UInt64(littleEndian: shifted))
+        p += decimals
       }
-      decimals = p - fraction
+      if decimals == 8 {
+        while true {
+          let digit = p.pointee &- 48
+          guard digit < 10 else { break }
+          mantissa = mantissa &* 10 &+ UInt64(digit)
+          p += 1
+          decimals += 1
+        }
+      }
       digits += decimals
     }
     // 15 digits are below 2^53.
@@ -278,6 +301,16 @@ enum NumberText {
     guard !isMidway, exact >= Double(Float.leastNormalMagnitude) || mantissa == 0 else { return false }
     value = Float(isNegative ? -exact : exact)
     return true
+  }
+
+  /// How many of the first bytes of a word in memory are decimal digits. A byte that is none may carry into those behind
+  /// it, which do not count then.
+  @inline(__always)
+  private static func leadingDigits(_ word: UInt64) -> Int {
+    let bytes = UInt64(littleEndian: word)
+    let highs = (bytes & 0xF0F0_F0F0_F0F0_F0F0) ^ 0x3030_3030_3030_3030
+    let carried = ((bytes &+ 0x0606_0606_0606_0606) & 0xF0F0_F0F0_F0F0_F0F0) ^ 0x3030_3030_3030_3030
+    return (highs | carried).trailingZeroBitCount >> 3
   }
 
   /// Whether all bytes of a little-endian word are decimal digits: the high halves must be 3, and stay 3 when 6 is

@@ -197,18 +197,21 @@ public final class RecordingSource: SensorSource, @unchecked Sendable {
   }
 
   private func fill(_ batch: inout SampleBatch, from reader: SessionReader, until due: Timestamp?) {
+    var (newest, step) = (newestRead, step)
     while batch.samples.count < Self.batchSize, let sample = reader.takeSample(before: due) {
-      if sample.time > newestRead { step = sample.time.nanoseconds &- newestRead.nanoseconds }
-      newestRead = sample.time
+      if sample.time > newest { step = sample.time.nanoseconds &- newest.nanoseconds }
+      newest = sample.time
       batch.samples.append(sample)
     }
+    newestRead = newest
+    self.step = step
     guard let last = batch.samples.last else { return }
     while let event = reader.takeEvent(before: last.time) { batch.events.append(event) }
     if offset != 0 {
       for index in batch.samples.indices { batch.samples[index].time.nanoseconds &+= offset }
       for index in batch.events.indices { batch.events[index].time.nanoseconds &+= offset }
     }
-    newest = Timestamp(nanoseconds: last.time.nanoseconds &+ offset)
+    self.newest = Timestamp(nanoseconds: last.time.nanoseconds &+ offset)
   }
 
   /// The newest sample's own time in the recording.

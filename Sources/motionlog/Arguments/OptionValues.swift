@@ -21,6 +21,21 @@ enum OptionValues {
     return value * factor
   }
 
+  /// A size such as `100MB`, `64kB` or `1GiB`, in bytes. The B is needed: `10m` is ten minutes.
+  static func size(_ text: String, option: Option, orTime: Bool = false) throws(UsageError) -> Int64 {
+    let units: [(suffix: String, bytes: Double)] = [
+      ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12), ("KiB", 1024), ("MiB", 1_048_576), ("GiB", 1_073_741_824),
+      ("B", 1),
+    ]
+    guard let unit = units.first(where: { text.hasSuffix($0.suffix) }),
+      let value = decimal(text.dropLast(unit.suffix.count)), value > 0, value * unit.bytes < 1e18
+    else {
+      let time = orTime ? ", or a time such as 10m or 1h" : ""
+      throw .badValue(option: option.long, value: text, expected: "a size such as 500kB, 100MB or 2GB" + time)
+    }
+    return Int64(value * unit.bytes)
+  }
+
   /// An angle in degrees.
   static func degrees(
     _ text: String, within range: ClosedRange<Double>, option: Option

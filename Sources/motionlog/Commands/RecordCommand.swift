@@ -11,20 +11,23 @@ enum RecordCommand {
     guard !directory.isEmpty else { throw UsageError.missingOperand("the directory's name", command: "record") }
     let pacing = try ReplayCommand.pacing(arguments)
     let labels = try OptionValues.labels(arguments[.label] ?? "", option: .label)
+    let options = try options(arguments)
     let started = try context.start(settings, pacing: pacing)
     defer { started.source.stop() }
     var info = SessionInfo(source: started.description, pipeline: started.configuration)
     if let recording = started.source as? RecordingSource { info.origin = recording.info.origin }
     if let origin = arguments[.origin] { info.origin = origin }
     info.labels.merge(labels) { $1 }
-    return try record(started, info, to: directory, duration: settings.duration, &context)
+    return try record(
+      started, info, to: directory, options: options, duration: settings.duration, &context)
   }
 
   /// Records a started source until something ends the run.
   static func record(
-    _ started: StartedSource, _ info: SessionInfo, to directory: String, duration: Double?, _ context: inout Context
+    _ started: StartedSource, _ info: SessionInfo, to directory: String,
+    options: SessionWriter.Options = SessionWriter.Options(), duration: Double?, _ context: inout Context
   ) throws -> ExitCode {
-    var options = SessionWriter.Options()
+    var options = options
     // A source that keeps its own time does not wait for the disk; any other does.
     options.whenFull = started.description.isLive ? .drop : .wait
     // Only this machine's devices keep this machine's clock.
@@ -55,6 +58,29 @@ enum RecordCommand {
     let hasLost = report(summary, progress, bytes: writer.progress.bytes, &context.console)
     let code = Context.exitCode(of: try result.get(), duration: duration)
     return code == .done && hasLost ? .samplesLost : code
+  }
+
+  private static func options(_ arguments: ParsedArguments) throws(UsageError) -> SessionWriter.Options {
+    var options = SessionWriter.Options()
+    if let text = arguments[.syncInterval] {
+      options.syncInterval = try OptionValues.duration(text, option: .syncInterval)
+    }
+    if let text = arguments[.minFree] { options.minimumFreeBytes = try OptionValues.size(text, option: .minFree) }
+    options.compresses = arguments.has(.compress)
+    if let text = arguments[.rotate] {
+      // No size is without its B, no time has one.
+      options.rotation =
+        text.hasSuffix("B")
+        ? .bytes(try OptionValues.size(text, option: .rotate, orTime: true))
+        : .seconds(try rotationTime(text))
+    }
+    return options
+  }
+
+  private static func rotationTime(_ text: String) throws(UsageError) -> Double {
+    do { return try OptionValues.duration(text, option: .rotate) } catch {
+      throw .badValue(option: Option.rotate.long, value: text, expected: "a time such as 10m or 1h, or a size: 100MB")
+    }
   }
 
   /// How a run ended, as the recording says it.
