@@ -16,6 +16,7 @@ let package = Package(
     .systemLibrary(name: "CIIO", pkgConfig: "libiio", providers: [.apt(["libiio-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+    .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
 
     // Exact, locale-free decimal text for floating point (std::to_chars and fast_float, libfast-float-dev, header only).
     .target(name: "CNumberText"),
@@ -23,7 +24,8 @@ let package = Package(
     // Pure values and algorithms: the standard library and libm, nothing else.
     .target(name: "SensorFusion", linkerSettings: [.linkedLibrary("m")]),
     // Sources, recordings, history and the Swift API for applications.
-    .target(name: "MotionKitLinux", dependencies: ["SensorFusion", "CIIO", "CSQLite", "CJansson", "CNumberText"]),
+    .target(
+      name: "MotionKitLinux", dependencies: ["SensorFusion", "CIIO", "CSQLite", "CJansson", "CZstd", "CNumberText"]),
     // Apple's names over MotionKitLinux. The only module that imports Foundation.
     // Its classes are not Sendable, as Apple's are not. Swift 5 mode (with the same checks) marks the module as one that
     // says nothing about it, so apps in Swift 5 mode get no warnings that they do not get on a phone.

@@ -4,18 +4,74 @@ import Glibc
 protocol ByteSource: AnyObject {
   /// Fills `room` as far as it can; 0 at the end.
   func read(into room: UnsafeMutableRawBufferPointer) throws(FileFault) -> Int
+  /// Bytes of the medium read so far, and all there are: for a progress bar.
+  var progress: WorkProgress { get }
+  /// Where a line of the whole text really stands; nil where the text is one file.
+  func place(ofLine line: Int) -> TextPlace?
+  /// Whether the text ends where its medium could not be understood any more.
+  var isDamaged: Bool { get }
+}
+
+extension ByteSource {
+  func place(ofLine line: Int) -> TextPlace? { nil }
+  var isDamaged: Bool { false }
+}
+
+/// The text of a file, packed or not.
+func openText(_ path: String) throws(FileFault) -> any ByteSource {
+  if path.hasSuffix(".zst") { return try ZstdBytes(path: path) }
+  return try FileBytes(path: path)
+}
+
+/// A line of a file.
+struct TextPlace {
+  var path: String
+  /// The file's name below the session's directory.
+  var name: String
+  /// 1-based.
+  var line: Int
+}
+
+/// How far a piece of work is.
+public struct WorkProgress: Hashable, Sendable {
+  /// Bytes of the files that have been worked through; a file that is read twice counts twice.
+  public var done: Int64 = 0
+  /// Bytes there are to work through.
+  public var total: Int64 = 0
+
+  /// Nothing of nothing.
+  public init() {}
+
+  init(done: Int64, total: Int64) {
+    self.done = done
+    self.total = total
+  }
+
+  /// Samples from one report to the next.
+  static let interval: Int64 = 8192
+
+  /// How far it is, from 0 to 1.
+  public var share: Double { total > 0 ? min(1, max(0, Double(done) / Double(total))) : 0 }
+
+  static func + (a: WorkProgress, b: WorkProgress) -> WorkProgress {
+    WorkProgress(done: a.done + b.done, total: a.total + b.total)
+  }
 }
 
 /// The bytes of a file of any size.
 final class FileBytes: ByteSource {
   private let descriptor: Int32
+  private(set) var progress = WorkProgress()
 
   init(path: String) throws(FileFault) {
     descriptor = open(path, O_RDONLY | O_CLOEXEC)
     if descriptor < 0 { throw FileFault(errno: errno) }
     var status = stat()
-    // A throw from here on closes the file: all is initialised, so deinit runs.
-    if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { throw FileFault(errno: EISDIR) }
+    if fstat(descriptor, &status) == 0 {
+      // A throw from here on closes the file: all is initialised, so deinit runs.
+      if status.st_mode & S_IFMT == S_IFDIR { throw FileFault(errno: EISDIR) }
+      progress.total = Int64(status.st_size)
+    }
     _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
   }
 
@@ -26,7 +82,10 @@ final class FileBytes: ByteSource {
   func read(into room: UnsafeMutableRawBufferPointer) throws(FileFault) -> Int {
     while true {
       let count = Glibc.read(descriptor, room.baseAddress, room.count)
-      if count >= 0 { return count }
+      if count >= 0 {
+        progress.done += Int64(count)
+        return count
+      }
       if errno != EINTR { throw FileFault(errno: errno) }
     }
   }
@@ -38,6 +97,8 @@ final class MemoryBytes: ByteSource {
   private var position = 0
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  var progress: WorkProgress { WorkProgress(done: Int64(position), total: Int64(bytes.count)) }
 
   func read(into room: UnsafeMutableRawBufferPointer) throws(FileFault) -> Int {
     let count = min(room.count, bytes.count - position)
@@ -83,6 +144,18 @@ final class LineReader {
   /// Bytes behind the data that may be looked at; the first one is 0.
   static let padding = 16
 
+  /// Where a line stands.
+  func place(ofLine line: Int) -> TextPlace {
+    source.place(ofLine: line)
+      ?? TextPlace(path: path, name: String(path.split(separator: "/").last ?? ""), line: line)
+  }
+
+  /// Whether the text ends where its medium could not be understood any more.
+  var isMediumDamaged: Bool { source.isDamaged }
+
+  /// How much of the medium has been read.
+  var progress: WorkProgress { source.progress }
+
   private let source: any ByteSource
   private let base: UnsafeMutablePointer<UInt8>
   private let capacity: Int
@@ -103,7 +176,7 @@ final class LineReader {
 
   convenience init(path: String) throws(MotionKitError) {
     do {
-      self.init(path: path, source: try FileBytes(path: path))
+      self.init(path: path, source: try openText(path))
     } catch { throw .file(path, error) }
   }
 
@@ -167,11 +240,10 @@ final class LineReader {
   /// what there is, and `padding` bytes can be looked at.
   @inline(__always) var cursor: UnsafePointer<UInt8> { UnsafePointer(base + position) }
 
-  /// Takes the line at `cursor` as read, up to the line end at `lineEnd`.
-  @inline(__always)
-  func take(lineEnd: UnsafePointer<UInt8>) {
-    position = lineEnd - UnsafePointer(base) + 1
-    lineNumber += 1
+  /// Takes the next `count` lines, which end before `next`, as read.
+  func take(_ count: Int, to next: UnsafePointer<UInt8>) {
+    position = next - UnsafePointer(base)
+    lineNumber += count
   }
 
   private func line(to end: Int) -> TextLine {

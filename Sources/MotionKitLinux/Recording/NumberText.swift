@@ -52,6 +52,12 @@ final class RowBuffer {
     count += 1
   }
 
+  func append(bytes: UnsafeRawBufferPointer) {
+    makeRoom(bytes.count)
+    UnsafeMutableRawBufferPointer(start: storage + count, count: bytes.count).copyMemory(from: bytes)
+    count += bytes.count
+  }
+
   func comma() { append(byte: UInt8(ascii: ",")) }
   func newline() { append(byte: UInt8(ascii: "\n")) }
 
@@ -151,6 +157,14 @@ enum NumberText {
     return UnsafePointer(powers)
   }()
 
+  /// 10^0 … 10^8, as `powers`.
+  nonisolated(unsafe) private static let wholePowers: UnsafePointer<UInt64> = {
+    let powers = UnsafeMutablePointer<UInt64>.allocate(capacity: 9)
+    powers.initialize(to: 1)
+    for exponent in 1...8 { (powers + exponent).initialize(to: powers[exponent - 1] * 10) }
+    return UnsafePointer(powers)
+  }()
+
   /// A decimal's digits and its exponent: value = mantissa x 10^exponent.
   private struct Decimal {
     var isNegative = false
@@ -247,37 +261,58 @@ enum NumberText {
   /// Reads `[-]digits[.digits]` as the nearest float; false for any other form and where one rounding does not settle.
   @inline(__always)
   static func readPlainFloat(_ p: inout UnsafePointer<UInt8>, into value: inout Float) -> Bool {
-    let isNegative = p.pointee == UInt8(ascii: "-")
-    if isNegative { p += 1 }
-    let start = p
-    var mantissa: UInt64 = 0
-    while true {
-      let digit = p.pointee &- 48
-      guard digit < 10 else { break }
-      mantissa = mantissa &* 10 &+ UInt64(digit)
-      p += 1
-    }
-    var digits = p - start
+    // The signs and lengths of values are as good as random: without branches on them none is guessed wrong.
+    let sign = p.pointee == UInt8(ascii: "-") ? 1 : 0
+    p += sign
+    var word = UnsafeRawPointer(p).loadUnaligned(as: UInt64.self)
+    var digits = leadingDigits(word)
+    guard digits > 0, digits < 8 else { return false }
+    var mantissa = firstDigits(word, digits)
+    p += digits
     var decimals = 0
     if p.pointee == UInt8(ascii: ".") {
       p += 1
-      let fraction = p
-      while true {
-        let digit = p.pointee &- 48
-        guard digit < 10 else { break }
-        mantissa = mantissa &* 10 &+ UInt64(digit)
-        p += 1
+      word = UnsafeRawPointer(p).loadUnaligned(as: UInt64.self)
+      decimals = leadingDigits(word)
+      if decimals > 0 {
+        mantissa = mantissa &* wholePowers[decimals] &+ firstDigits(word, decimals)
+        p += decimals
       }
-      decimals = p - fraction
+      if decimals == 8 {
+        while true {
+          let digit = p.pointee &- 48
+          guard digit < 10 else { break }
+          mantissa = mantissa &* 10 &+ UInt64(digit)
+          p += 1
+          decimals += 1
+        }
+      }
       digits += decimals
     }
     // 15 digits are below 2^53.
-    guard digits > 0, digits <= 15 else { return false }
+    guard digits <= 15 else { return false }
     let exact = Double(mantissa) / powers[decimals]
     let isMidway = exact.bitPattern & 0x1FFF_FFFF == 0x1000_0000
     guard !isMidway, exact >= Double(Float.leastNormalMagnitude) || mantissa == 0 else { return false }
-    value = Float(isNegative ? -exact : exact)
+    value = Float(bitPattern: Float(exact).bitPattern | UInt32(sign) << 31)
     return true
+  }
+
+  /// The number of the first `count` (1 to 8) bytes of a word in memory, all digits: those behind are pushed out, and
+  /// zeros come in before the first.
+  @inline(__always)
+  private static func firstDigits(_ word: UInt64, _ count: Int) -> UInt64 {
+    eightDigits(UInt64(littleEndian: UInt64(littleEndian: word) << UInt64(8 * (8 - count))))
+  }
+
+  /// How many of the first bytes of a word in memory are decimal digits. A byte that is none may carry into those behind
+  /// it, which do not count then.
+  @inline(__always)
+  private static func leadingDigits(_ word: UInt64) -> Int {
+    let bytes = UInt64(littleEndian: word)
+    let highs = (bytes & 0xF0F0_F0F0_F0F0_F0F0) ^ 0x3030_3030_3030_3030
+    let carried = ((bytes &+ 0x0606_0606_0606_0606) & 0xF0F0_F0F0_F0F0_F0F0) ^ 0x3030_3030_3030_3030
+    return (highs | carried).trailingZeroBitCount >> 3
   }
 
   /// Whether all bytes of a little-endian word are decimal digits: the high halves must be 3, and stay 3 when 6 is

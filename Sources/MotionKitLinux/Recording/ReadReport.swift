@@ -7,6 +7,8 @@ public struct ReadReport: Hashable, Sendable {
     case tornLastLine = "last line incomplete, dropped"
     /// A line with NUL bytes or without an end for a megabyte, as a power loss leaves them; dropped.
     case damagedLine = "damaged line, dropped"
+    /// A compressed file that cannot be unpacked to its end; what follows is dropped.
+    case damagedData = "compressed data damaged, the rest dropped"
     /// A row with fewer or more cells than the header has names; dropped.
     case wrongWidth = "row with a wrong number of cells, dropped"
     /// A row without a time or without any value; dropped.

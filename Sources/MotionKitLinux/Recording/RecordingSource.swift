@@ -115,10 +115,10 @@ public final class RecordingSource: SensorSource, @unchecked Sendable {
     return reader
   }
 
-  /// Lets a paced replay stand still until `resume`; `read` then runs into its timeout. From any thread.
+  /// Lets the replay stand still until `resume`; `read` then runs into its timeout. From any thread.
   public func pause() { paused.withLock { $0 = true } }
 
-  /// Lets a paced replay go on where it stood. From any thread.
+  /// Lets the replay go on where it stood. From any thread.
   public func resume() { paused.withLock { $0 = false } }
 
   /// Clears `batch` and fills it with what is due; unpaced, with as much as fits.
@@ -128,6 +128,9 @@ public final class RecordingSource: SensorSource, @unchecked Sendable {
     if stopped.withLock({ $0 }) {
       isOpen = false
       return .end
+    }
+    if case .unpaced = pacing, paused.withLock({ $0 }) {
+      return standStill(until: clock.nanoseconds + Int64(max(0, min(timeout, 1e9)) * 1e9))
     }
     var due = end
     if case .speed(let factor) = pacing {
@@ -155,6 +158,19 @@ public final class RecordingSource: SensorSource, @unchecked Sendable {
     return .data
   }
 
+  /// How far the current round is, from 0 to 1: by time where the recording tells its end, else by bytes. For the
+  /// thread that reads.
+  public var share: Double {
+    guard let reader, let first = reader.firstTime else { return 0 }
+    guard let last = end ?? info.closing?.timeSpan?.upperBound else { return reader.progress.share }
+    let begin = first.advanced(bySeconds: range.from)
+    let length = last.seconds(since: begin)
+    return length > 0 ? max(0, min(1, newestRead.seconds(since: begin) / length)) : 1
+  }
+
+  /// Whether it begins again when it has ended.
+  public var loops: Bool { range.loops }
+
   /// The time of the next sample within the range; nil behind it.
   private func nextTime(_ reader: SessionReader) -> Timestamp? {
     guard let next = reader.nextTime else { return nil }
@@ -181,18 +197,21 @@ public final class RecordingSource: SensorSource, @unchecked Sendable {
   }
 
   private func fill(_ batch: inout SampleBatch, from reader: SessionReader, until due: Timestamp?) {
+    var (newest, step) = (newestRead, step)
     while batch.samples.count < Self.batchSize, let sample = reader.takeSample(before: due) {
-      if sample.time > newestRead { step = sample.time.nanoseconds &- newestRead.nanoseconds }
-      newestRead = sample.time
+      if sample.time > newest { step = sample.time.nanoseconds &- newest.nanoseconds }
+      newest = sample.time
       batch.samples.append(sample)
     }
+    newestRead = newest
+    self.step = step
     guard let last = batch.samples.last else { return }
     while let event = reader.takeEvent(before: last.time) { batch.events.append(event) }
     if offset != 0 {
       for index in batch.samples.indices { batch.samples[index].time.nanoseconds &+= offset }
       for index in batch.events.indices { batch.events[index].time.nanoseconds &+= offset }
     }
-    newest = Timestamp(nanoseconds: last.time.nanoseconds &+ offset)
+    self.newest = Timestamp(nanoseconds: last.time.nanoseconds &+ offset)
   }
 
   /// The newest sample's own time in the recording.

@@ -9,7 +9,7 @@ final class SampleFileReader {
   /// Rows delivered.
   private(set) var rows: Int64 = 0
 
-  private let lines: LineReader
+  let lines: LineReader
   /// Whether a row with a cell that is no number is dropped and counted; otherwise it is an error.
   private let skipsBadRows: Bool
   /// For each column of the file which value it holds: 0 the time, 1… the values, -1 none that is known.
@@ -20,6 +20,11 @@ final class SampleFileReader {
   /// The newest row's time; the beginning of time before the first.
   private var newest = Timestamp(nanoseconds: .min)
   private(set) var isAtEnd = false
+  /// Rows that have been read and not yet delivered, so that most rows are read in one loop without any other work.
+  private let block: UnsafeMutablePointer<SensorSample>
+  private static let blockSize = 256
+  private var blockCount = 0
+  private var blockPosition = 0
   private var firstBadWidth: (line: Int, cells: Int)?
 
   /// Opens the file and reads its header.
@@ -29,24 +34,32 @@ final class SampleFileReader {
     self.skipsBadRows = skipsBadRows
     file = SessionFile(kind)
     valueCount = file.columns.count - 1
+    block = .allocate(capacity: Self.blockSize)
     try readHeader()
   }
 
   private func fault(_ line: Int, _ column: Int, _ reason: String) -> MotionKitError {
-    .invalidFile(path: lines.path, line: line, column: column, reason: reason)
+    let place = lines.place(ofLine: line)
+    return .invalidFile(path: place.path, line: place.line, column: column, reason: reason)
+  }
+
+  private func note(_ finding: ReadReport.Finding, line: Int = 0, count: Int64 = 1, detail: String = "") {
+    let place = lines.place(ofLine: max(line, 1))
+    report.add(finding, file: place.name, line: line > 0 ? place.line : 0, count: count, detail: detail)
   }
 
   private func readHeader() throws(MotionKitError) {
     guard let line = try lines.next() else {
       // An empty file, or a header cut short by a crash: no rows.
-      if lines.tornBytes > 0 { report.add(.tornLastLine, file: file.fileName, line: 1) }
+      if lines.tornBytes > 0 { note(.tornLastLine, line: 1) }
+      if lines.isMediumDamaged { note(.damagedData, line: 1) }
       isAtEnd = true
       return
     }
     let names = CSVText.cells(line.text)
     for name in names {
       roles.append(Int8(file.columns.firstIndex(of: name) ?? -1))
-      if !file.columns.contains(name) { report.add(.unknownColumn, file: file.fileName, line: 1, detail: name) }
+      if !file.columns.contains(name) { note(.unknownColumn, line: 1, detail: name) }
     }
     isPlain = names == file.columns
     for (index, column) in file.columns.enumerated() where !isOptional(index) {
@@ -61,31 +74,44 @@ final class SampleFileReader {
     }
   }
 
-  /// A row of plain numbers in the columns that this software writes; nil, with nothing taken, for any other row.
-  @inline(__always)
-  private func plainRow() -> SensorSample? {
-    var p = lines.cursor
-    var time: Int64 = 0
-    guard NumberText.readPlainTime(&p, into: &time), p.pointee == UInt8(ascii: ",") else { return nil }
-    p += 1
-    var sample = SensorSample(time: Timestamp(nanoseconds: time), kind: kind, x: 0, y: 0, z: 0)
-    guard NumberText.readPlainFloat(&p, into: &sample.x) else { return nil }
-    if valueCount >= 2 {
-      guard p.pointee == UInt8(ascii: ",") else { return nil }
+  deinit { block.deallocate() }
+
+  /// Reads rows of plain numbers in the columns that this software writes, up to the first row of any other form and
+  /// as far as the lines are in memory. Equal and falling times are left to the careful path, which counts them.
+  private func fillBlock() {
+    let comma = UInt8(ascii: ",")
+    let (kind, valueCount, block) = (kind, valueCount, block)
+    var newest = newest.nanoseconds
+    var next = lines.cursor
+    var count = 0
+    while count < Self.blockSize {
+      var p = next
+      var time: Int64 = 0
+      guard NumberText.readPlainTime(&p, into: &time), p.pointee == comma, time > newest else { break }
       p += 1
-      guard NumberText.readPlainFloat(&p, into: &sample.y) else { return nil }
+      var sample = SensorSample(time: Timestamp(nanoseconds: time), kind: kind, x: 0, y: 0, z: 0)
+      guard NumberText.readPlainFloat(&p, into: &sample.x) else { break }
+      if valueCount >= 2 {
+        guard p.pointee == comma else { break }
+        p += 1
+        guard NumberText.readPlainFloat(&p, into: &sample.y) else { break }
+      }
+      if valueCount == 3 {
+        guard p.pointee == comma else { break }
+        p += 1
+        guard NumberText.readPlainFloat(&p, into: &sample.z) else { break }
+      }
+      guard p.pointee == 0x0A else { break }
+      newest = time
+      (block + count).initialize(to: sample)
+      count += 1
+      next = p + 1
     }
-    if valueCount == 3 {
-      guard p.pointee == UInt8(ascii: ",") else { return nil }
-      p += 1
-      guard NumberText.readPlainFloat(&p, into: &sample.z) else { return nil }
-    }
-    // Equal and falling times are for the careful path, which counts them.
-    guard p.pointee == 0x0A, sample.time > newest else { return nil }
-    newest = sample.time
-    lines.take(lineEnd: p)
-    rows += 1
-    return sample
+    lines.take(count, to: next)
+    self.newest = Timestamp(nanoseconds: newest)
+    rows += Int64(count)
+    blockCount = count
+    blockPosition = 0
   }
 
   private func isOptional(_ column: Int) -> Bool { kind == .barometer && column == 2 }
@@ -93,11 +119,25 @@ final class SampleFileReader {
   /// The next row in order of time; nil at the end. Throws at a cell that is no number.
   @inline(__always)
   func next() throws(MotionKitError) -> SensorSample? {
-    if isPlain, let sample = plainRow() { return sample }
-    return try nextOfAnyForm()
+    if blockPosition < blockCount {
+      blockPosition += 1
+      return block[blockPosition - 1]
+    }
+    return try nextBlock()
   }
 
   @inline(never)
+  private func nextBlock() throws(MotionKitError) -> SensorSample? {
+    if isPlain, !isAtEnd {
+      fillBlock()
+      if blockCount > 0 {
+        blockPosition = 1
+        return block[0]
+      }
+    }
+    return try nextOfAnyForm()
+  }
+
   private func nextOfAnyForm() throws(MotionKitError) -> SensorSample? {
     while !isAtEnd {
       guard let line = try lines.next() else {
@@ -112,7 +152,7 @@ final class SampleFileReader {
   @inline(__always)
   private func parse(_ line: TextLine) throws(MotionKitError) -> SensorSample? {
     if line.isDamaged {
-      report.add(.damagedLine, file: file.fileName, line: line.number)
+      note(.damagedLine, line: line.number)
       return nil
     }
     var p = line.start
@@ -152,21 +192,21 @@ final class SampleFileReader {
     }
     if blanks > 0 || isTimeBlank {
       let isEmpty = isTimeBlank || blanks == valueCount || (kind == .barometer && blanks == 1)
-      report.add(isEmpty ? .blankRow : .blankCell, file: file.fileName, line: line.number)
+      note(isEmpty ? .blankRow : .blankCell, line: line.number)
       return nil
     }
     let stamp = Timestamp(nanoseconds: time)
     if rows > 0, stamp <= newest {
       guard stamp == newest else {
-        report.add(
-          .backward, file: file.fileName, line: line.number, detail: "\(newest.seconds(since: stamp)) s back")
+        note(
+          .backward, line: line.number, detail: "\(newest.seconds(since: stamp)) s back")
         return nil
       }
-      report.add(.duplicate, file: file.fileName, line: line.number)
+      note(.duplicate, line: line.number)
     }
     newest = stamp
     let sample = SensorSample(time: stamp, kind: kind, x: values.0, y: values.1, z: values.2)
-    if !sample.isFinite { report.add(.nonFinite, file: file.fileName, line: line.number) }
+    if !sample.isFinite { note(.nonFinite, line: line.number) }
     rows += 1
     return sample
   }
@@ -178,26 +218,27 @@ final class SampleFileReader {
     let text = String(decoding: UnsafeBufferPointer(start: first, count: last - first), as: UTF8.self)
     let reason = "'\(text)' in column '\(file.columns[role])' is no number"
     guard skipsBadRows else { throw fault(line.number, cell - line.start + 1, reason) }
-    report.add(.badRow, file: file.fileName, line: line.number, detail: reason)
+    note(.badRow, line: line.number, detail: reason)
   }
 
   private func wrongWidth(_ line: TextLine) -> SensorSample? {
     if line.isBlank {
-      report.add(.blankRow, file: file.fileName, line: line.number)
+      note(.blankRow, line: line.number)
       return nil
     }
     let cells = CSVText.cells(line.text).count
     if firstBadWidth == nil { firstBadWidth = (line.number, cells) }
-    report.add(
-      .wrongWidth, file: file.fileName, line: line.number, detail: "expected \(roles.count) cells, found \(cells)")
+    note(
+      .wrongWidth, line: line.number, detail: "expected \(roles.count) cells, found \(cells)")
     return nil
   }
 
   private func finish() throws(MotionKitError) {
     isAtEnd = true
-    if lines.tornBytes > 0 { report.add(.tornLastLine, file: file.fileName, line: lines.lineNumber + 1) }
-    if lines.hasByteOrderMark { report.add(.byteOrderMark, file: file.fileName, line: 1) }
-    if lines.crlfLines > 0 { report.add(.crlf, file: file.fileName, count: Int64(lines.crlfLines)) }
+    if lines.tornBytes > 0 { note(.tornLastLine, line: lines.lineNumber + 1) }
+    if lines.isMediumDamaged { note(.damagedData, line: lines.lineNumber + 1) }
+    if lines.hasByteOrderMark { note(.byteOrderMark, line: 1) }
+    if lines.crlfLines > 0 { note(.crlf, count: Int64(lines.crlfLines)) }
     if rows == 0, let firstBadWidth {
       let cause = firstBadWidth.cells > roles.count ? "; a decimal comma?" : ""
       throw fault(

@@ -31,18 +31,30 @@ public struct SessionCheck: Sendable {
 
 /// Reads a session to its end and says everything that is wrong with it. Nothing is changed.
 ///
-/// - Parameter directory: The session's directory.
+/// - Parameters:
+///   - directory: The session's directory.
+///   - progress: Called now and then with how far it is.
 /// - Returns: Everything that was found.
 /// - Throws: As `SessionReader`; rows that cannot be read are findings, not errors.
-public func checkSession(_ directory: String) throws(MotionKitError) -> SessionCheck {
+public func checkSession(
+  _ directory: String, progress: (WorkProgress) -> Void = { _ in }
+) throws(MotionKitError) -> SessionCheck {
   let reader = try SessionReader(directory: directory, sensors: nil, skipsBadRows: true)
   var rows: [SensorKind: Int64] = [:]
-  while let sample = try reader.next() { rows[sample.kind, default: 0] += 1 }
+  while let sample = try reader.next() {
+    let count = rows[sample.kind, default: 0] + 1
+    rows[sample.kind] = count
+    // Read twice: here and for the comparison.
+    if count % WorkProgress.interval == 0 {
+      progress(reader.progress + WorkProgress(done: 0, total: reader.progress.total))
+    }
+  }
+  let size = reader.progress.total
   while reader.takeEvent(before: nil) != nil {}
   var check = SessionCheck(info: reader.info, report: reader.report)
   check.rows = rows
   do throws(MotionKitError) {
-    check.verification = try verifySession(directory)
+    check.verification = try verifySession(directory) { progress($0 + WorkProgress(done: size, total: size)) }
   } catch { check.verificationFault = "\(error)" }
   return check
 }

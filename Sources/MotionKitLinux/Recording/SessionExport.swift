@@ -39,25 +39,28 @@ public struct ExportOptions: Hashable, Sendable {
 /// - Parameters:
 ///   - directory: The session's directory.
 ///   - options: Rate, method and text.
+///   - progress: Called now and then with how far it is.
 ///   - write: Takes the text, piece by piece.
 /// - Returns: The number of rows.
 /// - Throws: As `SessionReader`, and what `write` throws.
 @discardableResult
 public func exportSession(
-  _ directory: String, options: ExportOptions = ExportOptions(),
+  _ directory: String, options: ExportOptions = ExportOptions(), progress: (WorkProgress) -> Void = { _ in },
   write: (UnsafeRawBufferPointer) throws -> Void
 ) throws -> Int64 {
   guard options.rate > 0, options.rate <= 1e6 else {
     throw MotionKitError.unsupported(
       what: "exporting \(options.rate) rows per second", hint: "give a rate above 0, at most 1000000")
   }
-  return try SessionExport(directory: directory, options: options).run(write)
+  return try SessionExport(directory: directory, options: options, progress).run(progress, write)
 }
 
 private struct SessionExport {
   /// A stream of rows with the same columns.
   struct Series {
     var columns: [String]
+    /// Whether the numbers are 32-bit ones, as sensors give them.
+    var isSingle = false
     /// Where four numbers are a quaternion, scalar first.
     var quaternion: Int?
     /// Which numbers are angles, radians.
@@ -90,7 +93,10 @@ private struct SessionExport {
   var first: Int64?
   var last: Int64 = 0
 
-  init(directory: String, options: ExportOptions) throws(MotionKitError) {
+  /// Bytes of the raw files.
+  var size: Int64 = 0
+
+  init(directory: String, options: ExportOptions, _ progress: (WorkProgress) -> Void) throws(MotionKitError) {
     self.options = options
     let reader = try SessionReader(directory: directory)
     let frame = reader.info.pipeline.filter.referenceFrame
@@ -98,7 +104,7 @@ private struct SessionExport {
     for kind in reader.sensors where kind != .stepCounter {
       slots[kind] = series.count
       let names = SessionFile(kind).columns.dropFirst()
-      series.append(Series(columns: names.map { kind == .barometer ? $0 : "\(kind.name)_\($0)" }))
+      series.append(Series(columns: names.map { kind == .barometer ? $0 : "\(kind.name)_\($0)" }, isSingle: true))
     }
     // The columns of device_motion.csv up to the heading.
     let motionColumns = Array(SessionFile.deviceMotion.columns[1...20])
@@ -107,7 +113,12 @@ private struct SessionExport {
     let altitude = series.count
     series.append(Series(columns: ["relative_altitude_m", "vertical_speed_m_s"]))
     var pipeline = MotionPipeline(configuration: reader.info.pipeline)
+    size = reader.progress.total
+    // Worked through twice: read, and written.
+    var count: Int64 = 0
     while let sample = try reader.next() {
+      count += 1
+      if count % WorkProgress.interval == 0 { progress(reader.progress + WorkProgress(done: 0, total: size)) }
       first = first ?? sample.time.nanoseconds
       last = sample.time.nanoseconds
       if let slot = slots[sample.kind] {
@@ -138,9 +149,12 @@ private struct SessionExport {
     return numbers
   }
 
-  func run(_ write: (UnsafeRawBufferPointer) throws -> Void) throws -> Int64 {
+  func run(
+    _ progress: (WorkProgress) -> Void, _ write: (UnsafeRawBufferPointer) throws -> Void
+  ) throws -> Int64 {
     var series = series
     let names = ["time_s"] + series.flatMap(\.columns)
+    let areSingle = series.flatMap { series in series.columns.map { _ in series.isSingle } }
     let buffer = RowBuffer(capacity: 1 << 17)
     if options.format == .csv {
       for byte in names.joined(separator: ",").utf8 { buffer.append(byte: byte) }
@@ -154,8 +168,12 @@ private struct SessionExport {
         guard elapsed <= last - first else { break }
         var cells: [Double] = []
         for index in series.indices { cells += values(&series[index], at: first + elapsed) }
-        append(elapsed, cells, names, to: buffer)
+        append(elapsed, cells, names, areSingle, to: buffer)
         count += 1
+        if count % WorkProgress.interval == 0 {
+          let share = Double(elapsed) / Double(max(1, last - first))
+          progress(WorkProgress(done: size + Int64(share * Double(size)), total: 2 * size))
+        }
         if buffer.count > 1 << 16 {
           try write(buffer.bytes)
           buffer.removeAll()
@@ -166,14 +184,21 @@ private struct SessionExport {
     return count
   }
 
-  private func append(_ elapsed: Int64, _ cells: [Double], _ names: [String], to buffer: RowBuffer) {
+  private func append(_ elapsed: Int64, _ cells: [Double], _ names: [String], _ areSingle: [Bool], to buffer: RowBuffer)
+  {
     func text(_ text: String) { for byte in text.utf8 { buffer.append(byte: byte) } }
     let isJSON = options.format == .json
     if isJSON { text("{\"time_s\":") }
     buffer.append(nanoseconds: elapsed)
-    for (name, value) in zip(names.dropFirst(), cells) {
-      text(isJSON ? ",\"\(name)\":" : ",")
-      if value.isFinite { buffer.append(value) } else if isJSON { text("null") }
+    for (index, value) in cells.enumerated() {
+      text(isJSON ? ",\"\(names[index + 1])\":" : ",")
+      if !value.isFinite {
+        if isJSON { text("null") }
+      } else if areSingle[index] {
+        buffer.append(Float(value))
+      } else {
+        buffer.append(value)
+      }
     }
     if isJSON { text("}") }
     buffer.newline()

@@ -26,6 +26,9 @@ public enum SessionFile: String, CaseIterable, Hashable, Sendable {
   /// The file's name in the session's directory.
   public var fileName: String { rawValue + ".csv" }
 
+  /// Its name where it is compressed.
+  var packedName: String { fileName + ".zst" }
+
   /// The sensor whose samples the file holds; nil for events and derived files.
   public var sensor: SensorKind? {
     switch self {

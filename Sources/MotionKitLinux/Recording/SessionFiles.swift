@@ -10,6 +10,8 @@ final class SessionFiles {
     /// Bytes in the file, all of them whole rows.
     var length: Int64 = 0
     var hasUnsynced = false
+    /// nil: rows are written as they are.
+    var packer: ZstdPacker?
   }
 
   /// Rows are handed to the kernel when this many bytes have gathered, and at the end of each batch.
@@ -19,6 +21,8 @@ final class SessionFiles {
   private let layer: any FileLayer
   private let frame: ReferenceFrame
   private let writesDerived: Bool
+  private let compresses: Bool
+  private let packed = RowBuffer()
   private var files: [OpenFile?] = Array(repeating: nil, count: SessionFile.allCases.count)
   private var hasNewNames = false
   /// Rows handed to the kernel, by file.
@@ -29,13 +33,19 @@ final class SessionFiles {
   private(set) var late: [SensorKind: Int64] = [:]
   private(set) var events: [String: Int64] = [:]
   private(set) var firstTime: Timestamp?
+  private(set) var lastTime: Timestamp?
   /// The newest sample written; a later one must not be smaller.
   private(set) var newest: (time: Timestamp, kind: SensorKind)?
 
-  init(directory: String, layer: any FileLayer, info: SessionInfo, writesDerived: Bool) {
+  init(
+    directory: String, layer: any FileLayer, info: SessionInfo, writesDerived: Bool, compresses: Bool = false,
+    after newest: (time: Timestamp, kind: SensorKind)? = nil
+  ) {
     self.directory = directory
     self.layer = layer
     self.writesDerived = writesDerived
+    self.compresses = compresses
+    self.newest = newest
     frame = info.pipeline.filter.referenceFrame
   }
 
@@ -56,15 +66,58 @@ final class SessionFiles {
     }
   }
 
-  func path(_ file: SessionFile) -> String { directory + "/" + file.fileName }
+  func path(_ file: SessionFile) -> String {
+    directory + "/" + (compresses ? file.packedName : file.fileName)
+  }
+
+  /// Creates what every session of these sensors has, and waits until it is on the disk.
+  func begin(_ info: SessionInfo) throws(MotionKitError) {
+    try write(info)
+    // Readers find every file of the sensors that were started, even if nothing ever happens.
+    for sensor in info.sensors { try open(SessionFile(sensor.kind)) }
+    try open(.events)
+    if writesDerived {
+      for file in SessionFile.derived where info.sensor(file == .altitude ? .barometer : .accelerometer) != nil {
+        try open(file)
+      }
+    }
+    for file in SessionFile.allCases { try flush(file) }
+    try sync()
+  }
+
+  /// Hands everything to the kernel, waits until it is on the disk, and tells what there is.
+  func end(_ ended: String) throws(MotionKitError) -> ClosingSummary {
+    try finish()
+    return summary(ended)
+  }
+
+  /// Hands everything to the kernel and waits until it is on the disk.
+  func finish() throws(MotionKitError) {
+    for file in SessionFile.allCases { try flush(file) }
+    try sync(isLast: true)
+  }
+
+  /// What there is.
+  func summary(_ ended: String) -> ClosingSummary {
+    var summary = ClosingSummary(ended: ended)
+    summary.rows = rows
+    summary.events = events
+    summary.lateSamples = late.values.reduce(0, +)
+    if let firstTime, let lastTime { summary.timeSpan = firstTime...lastTime }
+    return summary
+  }
 
   /// Creates the file with its header, if it is not there yet.
   func open(_ file: SessionFile) throws(MotionKitError) {
     let slot = Self.slot(file)
     guard files[slot] == nil else { return }
-    do {
+    do throws(FileFault) {
       let descriptor = try layer.create(path(file), isNew: true)
-      let open = OpenFile(descriptor: descriptor)
+      var open = OpenFile(descriptor: descriptor)
+      if compresses {
+        guard let packer = ZstdPacker() else { throw FileFault(errno: 12 /* ENOMEM */) }
+        open.packer = packer
+      }
       for byte in file.header.utf8 { open.rows.append(byte: byte) }
       open.rows.newline()
       files[slot] = open
@@ -112,6 +165,7 @@ final class SessionFiles {
     }
     newest = (sample.time, sample.kind)
     if firstTime == nil { firstTime = sample.time }
+    lastTime = sample.time
     let file = SessionFile(sample.kind)
     try begin(file).append(row: sample)
     try end(file)
@@ -135,7 +189,15 @@ final class SessionFiles {
   }
 
   /// Hands a file's rows to the kernel.
+  ///
+  /// Compressed rows are handed on at a sync only, or when enough have gathered: small pieces compress badly.
   func flush(_ file: SessionFile) throws(MotionKitError) {
+    if compresses, (files[Self.slot(file)]?.rows.count ?? 0) < Self.flushSize { return }
+    try handOn(file, isLast: false)
+  }
+
+  private func handOn(_ file: SessionFile, isLast: Bool) throws(MotionKitError) {
+    if let packer = files[Self.slot(file)]?.packer { return try handOnPacked(file, packer, isLast: isLast) }
     let slot = Self.slot(file)
     guard let open = files[slot], open.rows.count > 0 else { return }
     var written = 0
@@ -146,6 +208,31 @@ final class SessionFiles {
       }
     } catch {
       keepWholeRows(file, of: written)
+      throw .file(path(file), error, doing: "\(rows[file] ?? 0) rows kept")
+    }
+    files[slot]?.length += Int64(written)
+    files[slot]?.hasUnsynced = true
+    rows[file, default: 0] += open.pendingRows
+    bytes += Int64(written)
+    files[slot]?.pendingRows = 0
+    open.rows.removeAll()
+  }
+
+  private func handOnPacked(_ file: SessionFile, _ packer: ZstdPacker, isLast: Bool) throws(MotionKitError) {
+    let slot = Self.slot(file)
+    guard let open = files[slot], !packer.isBroken else { return }
+    packed.removeAll()
+    packer.pack(open.rows.bytes, into: packed, isLast: isLast)
+    guard packed.count > 0 else { return }
+    var written = 0
+    do throws(FileFault) {
+      while written < packed.count {
+        written += try layer.write(open.descriptor, UnsafeRawBufferPointer(rebasing: packed.bytes[written...]))
+      }
+    } catch {
+      // A piece that is not whole is no use, nor is what comes behind it.
+      packer.isBroken = true
+      try? layer.truncate(open.descriptor, to: open.length)
       throw .file(path(file), error, doing: "\(rows[file] ?? 0) rows kept")
     }
     files[slot]?.length += Int64(written)
@@ -174,9 +261,10 @@ final class SessionFiles {
   }
 
   /// Waits until everything written is on the disk, raw files first.
-  func sync() throws(MotionKitError) {
+  func sync(isLast: Bool = false) throws(MotionKitError) {
     for file in SessionFile.allCases {
       let slot = Self.slot(file)
+      if compresses { try handOn(file, isLast: isLast) }
       guard let open = files[slot], open.hasUnsynced else { continue }
       guard layer.isLinked(open.descriptor) else { throw .file(path(file), FileFault(errno: 2 /* ENOENT */)) }
       do { try layer.sync(open.descriptor) } catch { throw .file(path(file), error) }

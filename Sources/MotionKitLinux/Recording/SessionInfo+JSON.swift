@@ -22,6 +22,7 @@ extension SessionInfo {
         .object(calibration.sorted { $0.key < $1.key }.map { ($0.key, .array($0.value.map { .real($0) })) })
       ), ("pipeline", pipeline.json),
     ]
+    if let part { members.append(("part", .integer(part))) }
     if let closing { members.append(("closing", closing.json)) }
     return .object(members)
   }
@@ -60,6 +61,7 @@ extension SessionInfo {
     } else {
       missing.append("pipeline")
     }
+    part = json["part"]?.integer
     closing = json["closing"].map { ClosingSummary(json: $0) }
   }
 }

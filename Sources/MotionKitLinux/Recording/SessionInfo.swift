@@ -32,6 +32,8 @@ public struct SessionInfo: Hashable, Sendable {
   public var labels: [String: String] = [:]
   /// Where the data come from, in a sentence: the place of the sensor, the program imported from, the licence.
   public var origin = ""
+  /// Which part of a recording in parts this is, from 1; nil for a recording in one piece.
+  public var part: Int64?
   /// What is known at the end; nil after a crash.
   public var closing: ClosingSummary?
 
@@ -69,6 +71,22 @@ public struct ClosingSummary: Hashable, Sendable {
 
   /// A summary of an empty recording.
   public init(ended: String) { self.ended = ended }
+
+  /// The summary of a recording in parts; `parts` in order, at least one.
+  init(joining parts: [ClosingSummary]) {
+    self.init(ended: parts.last?.ended ?? "")
+    // The pipeline goes on over the parts: its counters at the end are those of all.
+    pipelineCounters = parts.last?.pipelineCounters ?? PipelineCounters()
+    for part in parts {
+      rows.merge(part.rows, uniquingKeysWith: +)
+      lost.merge(part.lost, uniquingKeysWith: +)
+      events.merge(part.events, uniquingKeysWith: +)
+      lateSamples += part.lateSamples
+      guard let span = part.timeSpan else { continue }
+      let first = min(timeSpan?.lowerBound ?? span.lowerBound, span.lowerBound)
+      timeSpan = first...max(timeSpan?.upperBound ?? span.upperBound, span.upperBound)
+    }
+  }
 
   /// Seconds from the first sample to the last.
   public var duration: Double { timeSpan.map { $0.upperBound.seconds(since: $0.lowerBound) } ?? 0 }

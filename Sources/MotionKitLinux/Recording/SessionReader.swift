@@ -8,20 +8,21 @@ import SensorFusion
 public final class SessionReader {
   /// The session's directory.
   public let directory: String
+  let files: SessionDirectory
   /// What session.json says, or what can be told from the files where it is missing.
   public let info: SessionInfo
   /// The raw files that are there.
   public let sensors: [SensorKind]
 
   private var headerReport = ReadReport()
-  private var streams: [SampleFileReader] = []
+  private let streams: [SampleFileReader]
   /// The next sample of each stream; the end of time where there is none.
-  private var heads: [SensorSample] = []
+  private let heads: UnsafeMutablePointer<SensorSample>
   /// How many streams have a next sample.
   private var liveCount = 0
   private static let noSample = SensorSample(
     time: Timestamp(nanoseconds: .max), kind: .stepCounter, x: 0, y: 0, z: 0)
-  private var events: EventFileReader?
+  private let events: EventFileReader?
   private var eventHead: SourceEvent?
   /// A fault met while looking ahead: reported when everything before it has been given out.
   private var pendingFault: MotionKitError?
@@ -41,71 +42,88 @@ public final class SessionReader {
   /// `skipsBadRows`: rows with a cell that is no number are dropped and counted instead of being an error.
   init(directory: String, sensors wanted: Set<SensorKind>?, skipsBadRows: Bool) throws(MotionKitError) {
     self.directory = directory
-    let names: [String]
-    do { names = try SystemFileLayer().list(directory) } catch {
-      if error.errno == ENOENT || error.errno == ENOTDIR {
-        throw .notFound(
-          what: "the session '\(directory)'",
-          hint: error.errno == ENOTDIR
-            ? "it is a file; a session is a directory with session.json and CSV files (import reads other files)"
-            : "check the path; record makes sessions")
-      }
-      throw .file(directory, error)
-    }
-    let found = SensorKind.allCases.filter { names.contains(SessionFile($0).fileName) }
-    guard !found.isEmpty || names.contains("session.json") else {
-      throw .notFound(
-        what: "a session in '\(directory)'",
-        hint: "it has neither session.json nor a raw file such as accelerometer.csv; import reads other programs' logs")
-    }
-    info = try Self.readInfo(directory, names: names, sensors: found, report: &headerReport)
+    files = try SessionDirectory(directory)
+    let files = files
+    let found = SensorKind.allCases.filter { files.has(SessionFile($0)) }
+    info = try Self.readInfo(files, sensors: found, report: &headerReport)
     for sensor in info.sensors where !found.contains(sensor.kind) {
       headerReport.add(.missingFile, file: SessionFile(sensor.kind).fileName)
     }
     sensors = found.filter { wanted?.contains($0) ?? true }
+    var streams: [SampleFileReader] = []
     for kind in sensors {
-      let path = directory + "/" + SessionFile(kind).fileName
-      streams.append(try SampleFileReader(kind, lines: try LineReader(path: path), skipsBadRows: skipsBadRows))
+      streams.append(
+        try SampleFileReader(kind, lines: try files.lines(SessionFile(kind)), skipsBadRows: skipsBadRows))
     }
-    if names.contains(SessionFile.events.fileName) {
-      events = try EventFileReader(lines: try LineReader(path: directory + "/" + SessionFile.events.fileName))
-    }
-    heads = Array(repeating: Self.noSample, count: streams.count)
+    let events = files.has(.events) ? try EventFileReader(lines: try files.lines(.events)) : nil
+    self.events = events
+    self.streams = streams
+    heads = .allocate(capacity: max(1, streams.count))
+    heads.initialize(repeating: Self.noSample, count: max(1, streams.count))
     liveCount = streams.count
     for index in streams.indices { advance(index) }
     advanceEvents()
     firstTime = nextTime
   }
 
+  /// How much of the raw files has been read.
+  public var progress: WorkProgress { streams.reduce(WorkProgress()) { $0 + $1.lines.progress } }
+
+  deinit { heads.deallocate() }
+
   /// The time of the first sample; nil without samples.
   public private(set) var firstTime: Timestamp?
 
   private static func readInfo(
-    _ directory: String, names: [String], sensors: [SensorKind], report: inout ReadReport
+    _ files: SessionDirectory, sensors: [SensorKind], report: inout ReadReport
   ) throws(MotionKitError) -> SessionInfo {
-    var fallback = SessionInfo(
-      source: SourceDescription(uri: "file:" + directory, sensors: [], isLive: false), pipeline: .init())
-    fallback.sensors = sensors.map { SensorDescription(kind: $0, name: $0.name, identity: "", rate: 0) }
-    fallback.pipeline.filter.hasGyroscope = sensors.contains(.gyroscope)
-    guard names.contains("session.json") else {
-      report.add(.missingInfo, file: "session.json")
+    var info: SessionInfo?
+    var closings: [ClosingSummary?] = []
+    for file in files.infoFiles {
+      guard let part = try readInfo(file.path, name: file.name, report: &report) else { continue }
+      closings.append(part.closing)
+      guard var whole = info else {
+        info = part
+        continue
+      }
+      whole.anchors += part.anchors.filter { !whole.anchors.contains($0) }
+      whole.sensors += part.sensors.filter { whole.sensor($0.kind) == nil }
+      info = whole
+    }
+    if files.infoFiles.count < files.parts.count { report.add(.missingInfo, file: "session.json") }
+    guard var info else {
+      var fallback = SessionInfo(
+        source: SourceDescription(uri: "file:" + files.path, sensors: [], isLive: false), pipeline: .init())
+      fallback.sensors = sensors.map { SensorDescription(kind: $0, name: $0.name, identity: "", rate: 0) }
+      fallback.pipeline.filter.hasGyroscope = sensors.contains(.gyroscope)
       return fallback
     }
-    let path = directory + "/session.json"
+    if files.isRotated {
+      info.part = nil
+      let all = closings.compactMap { $0 }
+      info.closing = all.count == files.parts.count ? ClosingSummary(joining: all) : nil
+    }
+    return info
+  }
+
+  /// One session.json; nil where it cannot be read.
+  private static func readInfo(
+    _ path: String, name: String, report: inout ReadReport
+  ) throws(MotionKitError) -> SessionInfo? {
     do throws(MotionKitError) {
       var missing: [String] = []
       let bytes = try readWhole(path)
       let info: SessionInfo = try bytes.withTypedUnsafeBytes { (text) throws(MotionKitError) in
         try SessionInfo(json: text, path: path, missing: &missing)
       }
-      for setting in missing { report.add(.missingSetting, file: "session.json", detail: setting) }
-      if info.closing == nil { report.add(.missingClosing, file: "session.json") }
+      for setting in missing { report.add(.missingSetting, file: name, detail: setting) }
+      if info.closing == nil { report.add(.missingClosing, file: name) }
       return info
     } catch {
       // A newer format may mean something else by the same rows; anything else leaves the rows readable.
       if case .invalidFile(_, _, _, let reason) = error, reason.contains("format version is") { throw error }
-      report.add(.badInfo, file: "session.json", detail: "\(error)")
-      return fallback
+      report.add(.badInfo, file: name, detail: "\(error)")
+      return nil
     }
   }
 
@@ -162,11 +180,9 @@ public final class SessionReader {
 
   /// The stream with the next sample. The streams are in the order of their kinds: of equal times the first stands.
   @inline(__always) private var minimum: Int {
-    heads.withUnsafeBufferPointer { heads in
-      var best = 0
-      for index in 1..<max(heads.count, 1) where heads[index].time < heads[best].time { best = index }
-      return best
-    }
+    var best = 0
+    for index in 1..<max(streams.count, 1) where heads[index].time < heads[best].time { best = index }
+    return best
   }
 
   /// The next sample if it is not younger than `limit`; nil otherwise, at the end and before a fault.

@@ -30,12 +30,16 @@ public struct SessionVerification: Sendable {
 /// Computes the derived files of a session again, with the recorded settings, and compares them byte for byte.
 ///
 /// A session that was cut is compared as far as its derived files go; one that lost samples, up to the loss.
-/// - Parameter directory: The session's directory.
+/// - Parameters:
+///   - directory: The session's directory.
+///   - progress: Called now and then with how far it is.
 /// - Returns: What was compared, and the first difference.
 /// - Throws: As `SessionReader`; a session without derived files is `.unsupported`.
-public func verifySession(_ directory: String) throws(MotionKitError) -> SessionVerification {
+public func verifySession(
+  _ directory: String, progress: (WorkProgress) -> Void = { _ in }
+) throws(MotionKitError) -> SessionVerification {
   var verifier = try SessionVerifier(directory)
-  return try verifier.run()
+  return try verifier.run(progress)
 }
 
 private struct SessionVerifier {
@@ -49,23 +53,30 @@ private struct SessionVerifier {
   init(_ directory: String) throws(MotionKitError) {
     self.directory = directory
     reader = try SessionReader(directory: directory)
-    isCut = reader.info.closing == nil
-    let names: [String]
-    do { names = try SystemFileLayer().list(directory) } catch { throw .file(directory, error) }
-    for file in SessionFile.derived where names.contains(file.fileName) {
-      files[file] = try DerivedFile(file, path: directory + "/" + file.fileName)
+    // A part ends where the next one goes on.
+    isCut = reader.info.closing == nil || reader.info.part != nil
+    for file in SessionFile.derived where reader.files.has(file) {
+      files[file] = try DerivedFile(file, lines: try reader.files.lines(file))
     }
     if files.isEmpty, reader.info.closing?.rows[.deviceMotion] == nil {
       result.notes.append("the session has no derived files: there was nothing to compare")
     }
   }
 
-  mutating func run() throws(MotionKitError) -> SessionVerification {
+  mutating func run(_ progress: (WorkProgress) -> Void) throws(MotionKitError) -> SessionVerification {
+    if let part = reader.info.part, part > 1 {
+      result.notes.append(
+        "what part \(part) holds was computed on from the part before: compare the whole recording, not a part")
+      return try finished()
+    }
     let loss = try firstLoss()
     if let loss { result.notes.append("samples were lost at \(loss.seconds) s: compared up to there") }
     var pipeline = MotionPipeline(configuration: reader.info.pipeline)
     let frame = reader.info.pipeline.filter.referenceFrame
+    var count: Int64 = 0
     while let sample = try reader.next() {
+      count += 1
+      if count % WorkProgress.interval == 0 { progress(reader.progress) }
       if let loss, sample.time >= loss { break }
       let outputs = pipeline.process(sample)
       if outputs.isEmpty { continue }
@@ -92,9 +103,8 @@ private struct SessionVerifier {
 
   /// When the recorder's buffer first ran over; nil if it never did.
   private func firstLoss() throws(MotionKitError) -> Timestamp? {
-    let path = directory + "/" + SessionFile.events.fileName
-    guard let lines = try? LineReader(path: path) else { return nil }
-    let events = try EventFileReader(lines: lines)
+    guard reader.files.has(.events) else { return nil }
+    let events = try EventFileReader(lines: try reader.files.lines(.events))
     while let event = try events.next() {
       if event.name == "overflow" { return event.time }
     }
@@ -138,8 +148,10 @@ private struct SessionVerifier {
   private mutating func report(_ file: SessionFile, line: Int, recorded: String, time: Timestamp) {
     let recomputed = String(decoding: row.bytes.dropLast(), as: UTF8.self)
     let (old, new) = (CSVText.cells(recorded), CSVText.cells(recomputed))
+    let place = files[file]?.lines.place(ofLine: line)
     var difference = SessionVerification.Difference(
-      path: directory + "/" + file.fileName, line: line, column: "", recorded: recorded, recomputed: recomputed)
+      path: place?.path ?? directory + "/" + file.fileName, line: place?.line ?? line, column: "", recorded: recorded,
+      recomputed: recomputed)
     if old.count == new.count, let index = old.indices.first(where: { old[$0] != new[$0] }) {
       difference.column = file.columns[index]
       difference.recorded = old[index]
@@ -189,15 +201,15 @@ private final class DerivedFile {
   let lines: LineReader
   var isAtEnd = false
 
-  init(_ file: SessionFile, path: String) throws(MotionKitError) {
-    lines = try LineReader(path: path)
+  init(_ file: SessionFile, lines: LineReader) throws(MotionKitError) {
+    self.lines = lines
     guard let header = try lines.next() else {
       isAtEnd = true
       return
     }
     guard header.text == file.header else {
       throw .unsupported(
-        what: "comparing \(path)",
+        what: "comparing \(lines.path)",
         hint: "its columns are not those of this software; it was recorded by another version")
     }
   }

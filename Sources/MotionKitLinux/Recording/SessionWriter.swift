@@ -22,6 +22,14 @@ public final class SessionWriter: MotionSink, @unchecked Sendable {
     case wait
   }
 
+  /// When the next part of a recording begins.
+  public enum Rotation: Hashable, Sendable {
+    /// When the files of the part have about so many bytes together.
+    case bytes(Int64)
+    /// When the samples of the part span so many seconds.
+    case seconds(Double)
+  }
+
   /// How to record.
   public struct Options: Hashable, Sendable {
     /// Seconds after which data are on the disk at the latest, while the disk keeps up.
@@ -32,6 +40,11 @@ public final class SessionWriter: MotionSink, @unchecked Sendable {
     public var whenFull: FullBufferPolicy = .drop
     /// The recording stops before the disk has less than this many bytes left; checked at each sync.
     public var minimumFreeBytes: Int64 = 0
+    /// Whether the recording is made in parts, each a session of its own in a directory of its own (`part-0001`, …);
+    /// the directory over them is read as one session.
+    public var rotation: Rotation?
+    /// Whether the CSV files are compressed with zstd, each row at the latest at the next sync.
+    public var compresses = false
     /// Whether the pipeline's outputs are written beside the samples.
     public var writesDerivedFiles = true
     /// Whether to watch the wall clock against the boot clock and record its steps; nil: for this machine's own
@@ -144,7 +157,12 @@ final class RecordingEngine: @unchecked Sendable {
   private let shared = Monitor(Shared())
   private let thread: Monitor<WorkerThread?> = Monitor(nil)
   // The rest belongs to the writing thread, or to the caller of `drain` where there is none.
-  private let files: SessionFiles
+  private let layer: any FileLayer
+  private var files: SessionFiles
+  /// What the parts before this one hold.
+  private var done: [ClosingSummary] = []
+  private var doneBytes: Int64 = 0
+  private var lateByKind: [SensorKind: Int64] = [:]
   private var info: SessionInfo
   private var spare = ProcessedBatch()
   private var nextSync: Int64
@@ -156,22 +174,38 @@ final class RecordingEngine: @unchecked Sendable {
     self.directory = directory
     self.options = options
     self.clock = clock
+    var info = info
+    info.part = options.rotation == nil ? nil : 1
+    info.closing = nil
     self.info = info
     nextSync = clock.monotonic() + Int64(options.syncInterval * 1e9)
     try Self.prepare(directory, layer: layer)
-    files = SessionFiles(
-      directory: directory, layer: layer, info: info, writesDerived: options.writesDerivedFiles)
+    self.layer = layer
+    files = try Self.files(directory, info, options, layer)
     if options.watchesClocks ?? (info.isLive && !info.source.hasPrefix("ip:")) {
       let anchor = clock.anchor()
       self.info.anchors.append(anchor)
       clockWatch = ClockWatch(anchor: anchor)
     }
-    self.info.closing = nil
-    try files.write(self.info)
-    for sensor in info.sensors { try files.open(SessionFile(sensor.kind)) }
-    try files.open(.events)
-    for file in SessionFile.raw + [.events] { try files.flush(file) }
-    try files.sync()
+    try files.begin(self.info)
+  }
+
+  /// The files of the part that `info` names, in a directory of their own where there are parts.
+  private static func files(
+    _ directory: String, _ info: SessionInfo, _ options: Options, _ layer: any FileLayer,
+    after newest: (time: Timestamp, kind: SensorKind)? = nil
+  ) throws(MotionKitError) -> SessionFiles {
+    var place = directory
+    if let part = info.part {
+      place += "/" + SessionDirectory.partName(Int(part))
+      do throws(FileFault) {
+        try layer.createDirectory(place)
+        try layer.syncDirectory(directory)
+      } catch { throw .file(place, error) }
+    }
+    return SessionFiles(
+      directory: place, layer: layer, info: info, writesDerived: options.writesDerivedFiles,
+      compresses: options.compresses, after: newest)
   }
 
   func startThread() throws(MotionKitError) {
@@ -250,20 +284,20 @@ final class RecordingEngine: @unchecked Sendable {
     // The thread is gone; what has come since, or without a thread, is written here.
     while drain() {}
     var failure = shared.withLock { $0.failure }
-    var summary = ClosingSummary(ended: ended)
     do throws(MotionKitError) {
       try finishFiles()
     } catch { failure = failure ?? error }
-    if let failure { summary.ended = "stopped: \(failure)" }
+    // The parts before say what they hold; what was lost is told at the end.
+    var summary = files.summary(failure.map { "stopped: \($0)" } ?? ended)
     summary.pipelineCounters = counters
-    summarize(into: &summary)
+    summary.lost = lostRows()
     info.closing = summary
     do throws(MotionKitError) {
       try files.write(info)
     } catch { failure = failure ?? error }
     files.closeAll()
     if let failure { throw failure }
-    return summary
+    return ClosingSummary(joining: done + [summary])
   }
 
   /// Lets the thread write what waits, and waits for its end.
@@ -304,12 +338,12 @@ final class RecordingEngine: @unchecked Sendable {
     defer { spare.removeAll() }
     do throws(MotionKitError) {
       if shared.withLock({ $0.failure == nil }) {
-        if hasRows { try files.write(spare) }
+        if hasRows { try writeSpare() }
         try watchClock()
         try syncIfDue()
       }
     } catch { fail(error) }
-    let (rows, bytes) = (files.rows, files.bytes)
+    let (rows, bytes) = (whole.rows, doneBytes + files.bytes)
     shared.withLock { state in
       state.progress.rows = rows
       state.progress.bytes = bytes
@@ -317,6 +351,48 @@ final class RecordingEngine: @unchecked Sendable {
     }
     shared.signal()
     return hasRows
+  }
+
+  /// What all parts hold.
+  private var whole: ClosingSummary { ClosingSummary(joining: done + [files.summary("")]) }
+
+  /// Samples written between two looks at the size of a part.
+  private static let sizeStep = 512
+
+  /// Writes `spare`, in parts where they are asked for.
+  private func writeSpare() throws(MotionKitError) {
+    while let rotation = options.rotation, let first = spare.input.samples.first, let last = spare.input.samples.last {
+      let cut: Timestamp
+      switch rotation {
+      case .bytes(let limit):
+        if files.firstTime != nil, files.bytes >= limit { try beginPart() }
+        guard spare.input.samples.count > Self.sizeStep else { return try files.write(spare) }
+        cut = spare.input.samples[Self.sizeStep].time
+      case .seconds(let length):
+        if let begin = files.firstTime, first.time >= begin.advanced(bySeconds: length) { try beginPart() }
+        cut = (files.firstTime ?? first.time).advanced(bySeconds: length)
+      }
+      guard cut > first.time, cut <= last.time else { break }
+      let head = spare.removeHead(before: cut)
+      try files.write(head)
+    }
+    try files.write(spare)
+  }
+
+  /// Ends the part and begins the next one.
+  private func beginPart() throws(MotionKitError) {
+    let next = (info.part ?? 0) + 1
+    var ended = info
+    let summary = try files.end("continued in \(SessionDirectory.partName(Int(next)))")
+    ended.closing = summary
+    try files.write(ended)
+    files.closeAll()
+    done.append(summary)
+    doneBytes += files.bytes
+    lateByKind.merge(files.late, uniquingKeysWith: +)
+    info.part = next
+    files = try Self.files(directory, info, options, layer, after: files.newest)
+    try files.begin(info)
   }
 
   private func syncIfDue() throws(MotionKitError) {
@@ -351,26 +427,23 @@ final class RecordingEngine: @unchecked Sendable {
     let overflow = shared.withLock { $0.overflow }
     if let overflow { try files.write(Self.endEvent(overflow)) }
     if clockWatch != nil { info.anchors.append(clock.anchor()) }
-    for file in SessionFile.allCases { try files.flush(file) }
-    try files.sync()
+    try files.finish()
   }
 
-  private func summarize(into summary: inout ClosingSummary) {
-    summary.rows = files.rows
-    summary.events = files.events
-    summary.lateSamples = files.late.values.reduce(0, +)
-    if let first = files.firstTime, let last = files.newest?.time { summary.timeSpan = first...last }
+  /// Rows that were produced and are in no part.
+  private func lostRows() -> [SessionFile: Int64] {
+    let written = whole.rows
+    let late = lateByKind.merging(files.late, uniquingKeysWith: +)
     let state = shared.withLock { $0 }
+    var lost: [SessionFile: Int64] = [:]
     for kind in SensorKind.allCases {
       let file = SessionFile(kind)
-      let lost = state.produced[Int(kind.rawValue)] - (files.rows[file] ?? 0) - (files.late[kind] ?? 0)
-      if lost > 0 { summary.lost[file] = lost }
+      lost[file] = state.produced[Int(kind.rawValue)] - (written[file] ?? 0) - (late[kind] ?? 0)
     }
-    guard options.writesDerivedFiles else { return }
-    for (file, produced) in state.producedDerived {
-      let lost = produced - (files.rows[file] ?? 0)
-      if lost > 0 { summary.lost[file] = lost }
+    if options.writesDerivedFiles {
+      for (file, produced) in state.producedDerived { lost[file] = produced - (written[file] ?? 0) }
     }
+    return lost.filter { $0.value > 0 }
   }
 
   // MARK: Counting
@@ -431,6 +504,23 @@ extension ProcessedBatch {
     steps.append(contentsOf: other.steps)
     altitudes.append(contentsOf: other.altitudes)
     activities.append(contentsOf: other.activities)
+  }
+
+  /// Takes off what lies before `time`.
+  mutating func removeHead(before time: Timestamp) -> ProcessedBatch {
+    var head = ProcessedBatch()
+    func take<T>(_ all: inout [T], _ stamp: (T) -> Timestamp) -> [T] {
+      let end = all.firstIndex { stamp($0) >= time } ?? all.count
+      defer { all.removeSubrange(..<end) }
+      return Array(all[..<end])
+    }
+    head.input.samples = take(&input.samples) { $0.time }
+    head.input.events = take(&input.events) { $0.time }
+    head.motions = take(&motions) { $0.time }
+    head.steps = take(&steps) { $0.time }
+    head.altitudes = take(&altitudes) { $0.time }
+    head.activities = take(&activities) { $0.time }
+    return head
   }
 
   /// Forgets the contents, keeps the storage.

@@ -14,8 +14,15 @@ enum Option: String, CaseIterable {
   case json
   case speed
   case to
+  case from
+  case until
+  case loop
   case verify
   case repair
+  case rotate
+  case syncInterval = "sync-interval"
+  case minFree = "min-free"
+  case compress
   case label
   case origin
   case accelUnit = "accel-unit"
@@ -65,7 +72,9 @@ enum Option: String, CaseIterable {
     case .trigger: "NAME"
     case .frame: "FRAME"
     case .declination, .latitude, .longitude: "DEG"
-    case .duration, .interval: "TIME"
+    case .duration, .interval, .from, .until, .syncInterval: "TIME"
+    case .rotate: "SIZE|TIME"
+    case .minFree: "SIZE"
     case .speed: "N|max"
     case .to: "TARGET"
     case .repair: "DIR"
@@ -80,7 +89,7 @@ enum Option: String, CaseIterable {
     case .method: "METHOD"
     case .host: "ADDRESS"
     case .port: "N"
-    case .json, .verify, .once, .assumeRate, .quiet, .verbose, .noColor, .help, .version: nil
+    case .json, .verify, .loop, .compress, .once, .assumeRate, .quiet, .verbose, .noColor, .help, .version: nil
     }
   }
 
@@ -113,8 +122,19 @@ enum Option: String, CaseIterable {
     case .json: ["one JSON object a line"]
     case .speed: ["how fast: 1 (default), 10, 0.5, … or max"]
     case .to: ["live (default), json, or a new directory to record into"]
+    case .from: ["begin this much time behind the first sample: 90s, 5m"]
+    case .until: ["end this much time behind the first sample"]
+    case .loop: ["begin again at the end; the times of the samples go on"]
     case .verify: ["compute everything anew and compare with the recording, bit for bit"]
     case .repair: ["also make a clean copy in this new directory"]
+    case .rotate:
+      [
+        "record in parts of this size or length: 100MB, 1h",
+        "(DIR/part-0001, …: each is a recording; DIR replays as one)",
+      ]
+    case .syncInterval: ["the most that a loss of power may take: 5s (default: 1s)"]
+    case .minFree: ["end before the disk has less than this left: 500MB"]
+    case .compress: ["CSV files packed with zstd (.csv.zst); every command reads them as they are"]
     case .label: ["words of your own for session.json: place=pocket,walker=anna"]
     case .origin: ["a sentence for session.json that says where the data come from"]
     case .accelUnit: ["unit of the accelerometer: g, m/s^2, or with a scale: '0.000061 g'"]

@@ -3,7 +3,9 @@ import SensorFusion
 /// Reads the values of options; every failure names the option and what it takes.
 enum OptionValues {
   /// A time such as `10s`, `1.5m`, `2h`, `250ms` or `90` (seconds), in seconds.
-  static func duration(_ text: String, option: Option) throws(UsageError) -> Double {
+  static func duration(
+    _ text: String, option: Option, mayBeZero: Bool = false
+  ) throws(UsageError) -> Double {
     let units: [(suffix: String, seconds: Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600)]
     var number = text[...]
     var factor = 1.0
@@ -13,10 +15,25 @@ enum OptionValues {
     }
     // A year: longer is a slip of the keyboard, and far from the limits of 64-bit nanoseconds.
     let longest = 366.0 * 86400
-    guard let value = decimal(number), value > 0, value * factor <= longest else {
+    guard let value = decimal(number), value > 0 || (mayBeZero && value == 0), value * factor <= longest else {
       throw .badValue(option: option.long, value: text, expected: "a time such as 10s, 5m or 2h")
     }
     return value * factor
+  }
+
+  /// A size such as `100MB`, `64kB` or `1GiB`, in bytes. The B is needed: `10m` is ten minutes.
+  static func size(_ text: String, option: Option, orTime: Bool = false) throws(UsageError) -> Int64 {
+    let units: [(suffix: String, bytes: Double)] = [
+      ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12), ("KiB", 1024), ("MiB", 1_048_576), ("GiB", 1_073_741_824),
+      ("B", 1),
+    ]
+    guard let unit = units.first(where: { text.hasSuffix($0.suffix) }),
+      let value = decimal(text.dropLast(unit.suffix.count)), value > 0, value * unit.bytes < 1e18
+    else {
+      let time = orTime ? ", or a time such as 10m or 1h" : ""
+      throw .badValue(option: option.long, value: text, expected: "a size such as 500kB, 100MB or 2GB" + time)
+    }
+    return Int64(value * unit.bytes)
   }
 
   /// An angle in degrees.

@@ -30,6 +30,8 @@ struct RunSettings {
   var duration: Double?
   /// Seconds between lines; nil for the command's default.
   var interval: Double?
+  /// The part of a recording to replay.
+  var range = ReplayRange()
   /// Whether to print JSON.
   var isJSON: Bool
 
@@ -44,6 +46,13 @@ struct RunSettings {
     if let text = arguments[.duration] { duration = try OptionValues.duration(text, option: .duration) }
     if let text = arguments[.interval] { interval = try OptionValues.duration(text, option: .interval) }
     isJSON = arguments.has(.json)
+    if let text = arguments[.from] { range.from = try OptionValues.duration(text, option: .from, mayBeZero: true) }
+    if let text = arguments[.until] {
+      let end = try OptionValues.duration(text, option: .until)
+      guard end > range.from else { throw .conflict("option --until must lie behind --from") }
+      range.to = end
+    }
+    range.loops = arguments.has(.loop)
   }
 
   /// What `MOTIONKIT_SOURCE` says, else the devices of this machine.

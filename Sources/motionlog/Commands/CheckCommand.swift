@@ -7,7 +7,9 @@ enum CheckCommand {
       throw UsageError.missingOperand("the recording's directory", command: "check")
     }
     if arguments.operands.count > 1 { throw UsageError.unexpectedOperand(arguments.operands[1], command: "check") }
-    let check = try checkSession(directory)
+    var bar = ProgressBar("checking")
+    let check = try checkSession(directory) { bar.show($0, &context.console) }
+    context.console.clearProgress()
     for problem in check.problems { try context.output.line(problem) }
     let rows = check.rows.sorted { $0.key < $1.key }.map { "\($0.value) rows of \($0.key.name)" }
     try context.output.line((check.isSound ? "sound: " : "good: ") + rows.joined(separator: ", "))

@@ -58,10 +58,11 @@ struct Command: Sendable {
         "Writes raw samples and everything computed from them into the new directory DIR (default: motion- and the",
         "time) and prints its name. m or SIGUSR1 marks an event. Data reach the disk at least once a second.",
       ],
-      options: starting + [.label, .origin, .speed],
+      options: starting + [.rotate, .syncInterval, .minFree, .compress, .label, .origin, .speed],
       examples: [
         ("motionlog record walk -u sim:walk -d 30s", "half a minute of a simulated walk"),
         ("motionlog record --rate 200,mag=100,baro=25", "this machine's sensors until Ctrl-C"),
+        ("motionlog record trip --rotate 1h --min-free 1GB", "a part an hour, as long as there is room"),
       ],
       run: RecordCommand.run),
     Command(
@@ -69,8 +70,12 @@ struct Command: Sendable {
       text: [
         "Shows a recording as live shows a device, prints it as JSON, or records it anew. With --verify it computes",
         "everything again and compares with what the live session wrote, bit for bit: exit code 0 if identical.",
+        "On a terminal p pauses and q quits.",
       ],
-      options: [.speed, .to, .verify, .sensors, .frame, .declination, .latitude, .longitude, .duration, .interval],
+      options: [
+        .speed, .from, .until, .loop, .to, .verify, .sensors, .frame, .declination, .latitude, .longitude, .duration,
+        .interval,
+      ],
       examples: [
         ("motionlog replay recordings/walk --speed 10", "ten times as fast as it was"),
         ("motionlog replay recordings/walk --verify", "the same bits again?"),

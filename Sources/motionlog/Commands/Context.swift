@@ -23,7 +23,12 @@ struct Context {
 
   /// Opens and starts a source, with what the user should know about it said.
   mutating func start(_ settings: RunSettings, pacing: Pacing = .speed(1)) throws -> StartedSource {
-    let source = try openSource(settings.source, pacing: pacing)
+    let source: any SensorSource =
+      if case .recording(let directory) = try SourceURI(settings.source) {
+        try RecordingSource(directory: directory, pacing: pacing, range: settings.range)
+      } else {
+        try openSource(settings.source, pacing: pacing)
+      }
     let description = try source.start(settings.request)
     let started = StartedSource(source: source, description: description, settings: settings)
     for note in description.notes { console.detail(note) }

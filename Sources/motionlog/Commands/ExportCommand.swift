@@ -9,8 +9,15 @@ enum ExportCommand {
     }
     if arguments.operands.count > 1 { throw UsageError.unexpectedOperand(arguments.operands[1], command: "export") }
     let options = try options(arguments)
+    var bar = ProgressBar("exporting")
     guard let path = arguments[.output], path != "-" else {
-      try exportSession(directory, options: options) { try context.output.write(String(decoding: $0, as: UTF8.self)) }
+      // Rows on the same terminal would tear the bar.
+      let hasBar = isatty(STDOUT_FILENO) == 0
+      let show = { (progress: WorkProgress) in if hasBar { bar.show(progress, &context.console) } }
+      try exportSession(directory, options: options, progress: show) {
+        try context.output.write(String(decoding: $0, as: UTF8.self))
+      }
+      context.console.clearProgress()
       try context.output.flush()
       return .done
     }
@@ -21,7 +28,10 @@ enum ExportCommand {
       )
     }
     defer { close(file) }
-    let rows = try exportSession(directory, options: options) { try write($0, to: file, path) }
+    let rows = try exportSession(directory, options: options, progress: { bar.show($0, &context.console) }) {
+      try write($0, to: file, path)
+    }
+    context.console.clearProgress()
     context.console.note("wrote \(Format.count(rows, "row")) to \(path)")
     return .done
   }

@@ -7,7 +7,10 @@ enum ImportCommand {
     guard let directory = arguments[.to], !directory.isEmpty else {
       throw UsageError.conflict("import needs a new directory to write to: --to DIR")
     }
-    let report = try importLog(arguments.operands, to: directory, options: try options(arguments))
+    let options = try options(arguments)
+    var bar = ProgressBar("importing")
+    let report = try importLog(arguments.operands, to: directory, options: options) { bar.show($0, &context.console) }
+    context.console.clearProgress()
     for warning in report.warnings + report.readReport.notes { context.console.note(warning) }
     for jump in report.discontinuities {
       context.console.note(

@@ -77,6 +77,7 @@ enum LiveCommand {
       try? context.output.write(lines.joined(separator: "\n") + "\n")
       try? context.output.flush()
     }
+    let recording = started.source as? RecordingSource
     var nextPicture = 0.0
     var run = started.run
     return try run.run { batch in
@@ -85,7 +86,10 @@ enum LiveCommand {
         switch key {
         case UInt8(ascii: "q"), UInt8(ascii: "Q"), 4: return false  // 4 is Ctrl-D
         case UInt8(ascii: "m"): Signals.shared.addMark()
-        case UInt8(ascii: "p"), UInt8(ascii: " "): screen.isPaused.toggle()
+        case UInt8(ascii: "p"), UInt8(ascii: " "):
+          screen.isPaused.toggle()
+          // A device goes on, a recording stands still.
+          if let recording { screen.isPaused ? recording.pause() : recording.resume() }
         case UInt8(ascii: "z"): screen.altitudeZero = model.altitude?.relativeAltitude ?? 0
         default: break
         }

@@ -11,20 +11,23 @@ enum RecordCommand {
     guard !directory.isEmpty else { throw UsageError.missingOperand("the directory's name", command: "record") }
     let pacing = try ReplayCommand.pacing(arguments)
     let labels = try OptionValues.labels(arguments[.label] ?? "", option: .label)
+    let options = try options(arguments)
     let started = try context.start(settings, pacing: pacing)
     defer { started.source.stop() }
     var info = SessionInfo(source: started.description, pipeline: started.configuration)
     if let recording = started.source as? RecordingSource { info.origin = recording.info.origin }
     if let origin = arguments[.origin] { info.origin = origin }
     info.labels.merge(labels) { $1 }
-    return try record(started, info, to: directory, duration: settings.duration, &context)
+    return try record(
+      started, info, to: directory, options: options, duration: settings.duration, &context)
   }
 
   /// Records a started source until something ends the run.
   static func record(
-    _ started: StartedSource, _ info: SessionInfo, to directory: String, duration: Double?, _ context: inout Context
+    _ started: StartedSource, _ info: SessionInfo, to directory: String,
+    options: SessionWriter.Options = SessionWriter.Options(), duration: Double?, _ context: inout Context
   ) throws -> ExitCode {
-    var options = SessionWriter.Options()
+    var options = options
     // A source that keeps its own time does not wait for the disk; any other does.
     options.whenFull = started.description.isLive ? .drop : .wait
     // Only this machine's devices keep this machine's clock.
@@ -34,10 +37,10 @@ enum RecordCommand {
     Signals.shared.setHoldsData(true)
     defer { Signals.shared.setHoldsData(false) }
 
-    var progress = RecordProgress(started.description)
+    var progress = RecordProgress(started)
     progress.hasKeys = Terminal.takeKeyboard()
     defer { Terminal.restore() }
-    let invitation = started.description.isLive ? progress.invitation : ""
+    let invitation = started.description.isLive || progress.isRecording ? progress.invitation : ""
     context.console.note("recording \(started.description.uri) to \(directory)\(invitation)")
     var run = started.run
     let result = Result {
@@ -55,6 +58,29 @@ enum RecordCommand {
     let hasLost = report(summary, progress, bytes: writer.progress.bytes, &context.console)
     let code = Context.exitCode(of: try result.get(), duration: duration)
     return code == .done && hasLost ? .samplesLost : code
+  }
+
+  private static func options(_ arguments: ParsedArguments) throws(UsageError) -> SessionWriter.Options {
+    var options = SessionWriter.Options()
+    if let text = arguments[.syncInterval] {
+      options.syncInterval = try OptionValues.duration(text, option: .syncInterval)
+    }
+    if let text = arguments[.minFree] { options.minimumFreeBytes = try OptionValues.size(text, option: .minFree) }
+    options.compresses = arguments.has(.compress)
+    if let text = arguments[.rotate] {
+      // No size is without its B, no time has one.
+      options.rotation =
+        text.hasSuffix("B")
+        ? .bytes(try OptionValues.size(text, option: .rotate, orTime: true))
+        : .seconds(try rotationTime(text))
+    }
+    return options
+  }
+
+  private static func rotationTime(_ text: String) throws(UsageError) -> Double {
+    do { return try OptionValues.duration(text, option: .rotate) } catch {
+      throw .badValue(option: Option.rotate.long, value: text, expected: "a time such as 10m or 1h, or a size: 100MB")
+    }
   }
 
   /// How a run ended, as the recording says it.
@@ -119,14 +145,24 @@ struct RecordProgress {
   /// Seconds between lines, on a terminal and elsewhere.
   private static let interval = (terminal: 0.25, log: 60.0)
 
-  init(_ description: SourceDescription) {
-    monitors = description.sensors.map { SensorMonitor($0) }
+  /// Where a recording is replayed.
+  private let recording: RecordingSource?
+  private let begin = MotionRun.monotonicSeconds()
+  private var isPaused = false
+
+  init(_ started: StartedSource) {
+    recording = started.source as? RecordingSource
+    monitors = started.description.sensors.map { SensorMonitor($0) }
     nextLine = MotionRun.monotonicSeconds() + (isTerminal ? 0 : Self.interval.log)
   }
 
+  /// Whether a recording is replayed.
+  var isRecording: Bool { recording != nil }
+
   /// What can be done while it runs.
   var invitation: String {
-    hasKeys ? "; m marks an event, Ctrl-C ends" : "; SIGUSR1 marks an event, Ctrl-C or SIGTERM ends"
+    if isRecording { return hasKeys ? "; p pauses, Ctrl-C ends" : "" }
+    return hasKeys ? "; m marks an event, Ctrl-C ends" : "; SIGUSR1 marks an event, Ctrl-C or SIGTERM ends"
   }
 
   /// Takes one batch.
@@ -139,11 +175,16 @@ struct RecordProgress {
     marks += batch.input.events.count { $0.name == "mark" }
   }
 
-  /// Whether the user pressed `q`; `m` marks.
-  func isQuitAsked() -> Bool {
+  /// Whether the user pressed `q`; `m` marks, `p` pauses a replay.
+  mutating func isQuitAsked() -> Bool {
     while let key = Terminal.readKey() {
       if key == UInt8(ascii: "q") || key == 4 { return true }  // 4 is Ctrl-D
       if key == UInt8(ascii: "m") { Signals.shared.addMark() }
+      if key == UInt8(ascii: "p") || key == UInt8(ascii: " "), let recording {
+        isPaused.toggle()
+        isPaused ? recording.pause() : recording.resume()
+        nextLine = 0
+      }
     }
     return false
   }
@@ -169,6 +210,11 @@ struct RecordProgress {
     let clipped = monitors.reduce(0) { $0 + $1.clipped }
     if gaps > 0 { parts.append(Format.count(gaps, "gap")) }
     if clipped > 0 { parts.append("\(clipped) clipped") }
+    if isPaused {
+      parts.append("paused")
+    } else if isTerminal, let recording, !recording.loops, recording.share > 0 {
+      parts.append(ProgressBar.timeLeft(recording.share, elapsed: MotionRun.monotonicSeconds() - begin))
+    }
     if marks > 0 { parts.append(Format.count(Int64(marks), "mark")) }
     return parts.joined(separator: "  ")
   }

@@ -10,7 +10,9 @@ enum ReplayCommand {
     }
     if arguments.operands.count > 1 { throw UsageError.unexpectedOperand(arguments.operands[1], command: "replay") }
     if arguments.has(.verify) {
-      for option in [Option.to, .speed, .frame, .declination, .latitude, .longitude, .duration, .sensors]
+      for option in [
+        Option.to, .speed, .from, .until, .loop, .frame, .declination, .latitude, .longitude, .duration, .sensors,
+      ]
       where arguments.has(option) {
         throw UsageError.conflict("option \(option.long) does not go with --verify, which computes the whole session")
       }
@@ -26,6 +28,9 @@ enum ReplayCommand {
     case "":
       throw UsageError.badValue(option: Option.to.long, value: "", expected: "live, json or a directory")
     case let target:
+      if settings.range.loops, settings.duration == nil {
+        throw UsageError.conflict("a recording made with --loop has no end: give --duration TIME as well")
+      }
       let started = try context.start(settings, pacing: pacing)
       defer { started.source.stop() }
       var info = SessionInfo(source: started.description, pipeline: started.configuration)
@@ -40,7 +45,9 @@ enum ReplayCommand {
   }
 
   private static func verify(_ directory: String, _ context: inout Context) throws -> ExitCode {
-    let verification = try verifySession(directory)
+    var bar = ProgressBar("comparing")
+    let verification = try verifySession(directory) { bar.show($0, &context.console) }
+    context.console.clearProgress()
     for note in verification.notes { context.console.note(note) }
     if let difference = verification.difference {
       let column = difference.column.isEmpty ? "" : " \(difference.column)"

@@ -106,6 +106,12 @@ struct Console {
     hasProgress = false
   }
 
+  /// Takes the progress line away.
+  mutating func clearProgress() {
+    if hasProgress { Self.write("\r\u{1B}[K") }
+    hasProgress = false
+  }
+
   private mutating func put(_ text: String) {
     endProgress()
     Self.write(text)

@@ -43,6 +43,8 @@ final class Signals: Sendable {
   /// Blocks the signals in every thread and starts the thread that takes them. Call before any other thread exists.
   func install() {
     signal(SIGPIPE, SIG_IGN)
+    // A file at its largest size is an error of the write, too (EFBIG).
+    signal(SIGXFSZ, SIG_IGN)
     var set = sigset_t()
     sigemptyset(&set)
     for number in Self.stopping where !(number == SIGHUP && Self.isIgnored(number)) { sigaddset(&set, number) }

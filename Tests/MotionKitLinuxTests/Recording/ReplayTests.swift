@@ -141,6 +141,20 @@ private func source(
     #expect(rows[1...5].map { $0[1] } == expected)
   }
 
+  @Test func rawValuesKeepTheirShortestDigits() throws {
+    let directory = TemporaryDirectory()
+    let writer = try SessionWriter.manual(directory.file("s"), info: testInfo([.accelerometer]))
+    try writer.consume(batch((0..<3).map { sample(Int64($0) * 10_000_000, .accelerometer, 0.1, -9.80665, 0.3) }))
+    try writer.finish()
+    var text: [UInt8] = []
+    try exportSession(directory.file("s")) { text += $0 }
+    let rows = String(decoding: text, as: UTF8.self).split(separator: "\n")
+    #expect(rows.count == 4)
+    #expect(rows[1].hasPrefix("0.000000000,0.1,-9.80665,0.3"))
+    // Between equal samples, too.
+    #expect(rows[2].contains(",0.1,-9.80665,0.3"))
+  }
+
   @Test func gapsStayBlank() throws {
     let directory = TemporaryDirectory()
     let writer = try SessionWriter.manual(directory.file("s"), info: testInfo([.accelerometer]))

@@ -5,6 +5,19 @@ import Testing
 @testable import MotionKitLinux
 
 @Suite struct SessionRoundTripTests {
+  @Test func everyFileOfTheSensorsIsThereFromTheStart() throws {
+    let directory = TemporaryDirectory()
+    let writer = try SessionWriter.manual(directory.file("s"), info: testInfo([.accelerometer, .barometer]))
+    let names = try SystemFileLayer().list(directory.file("s"))
+    for file in [SessionFile.accelerometer, .barometer, .events] + SessionFile.derived {
+      #expect(names.contains(file.fileName))
+      #expect(readText(directory.file("s/" + file.fileName)) == file.columns.joined(separator: ",") + "\n")
+    }
+    #expect(!names.contains("gyroscope.csv"))
+    try writer.finish()
+    #expect(try checkSession(directory.file("s")).isSound)
+  }
+
   @Test(arguments: 1...8) func whatIsReplayedIsExactlyWhatWasRecorded(seed: UInt64) throws {
     let directory = TemporaryDirectory()
     let samples = randomSamples(3000, kinds: SensorKind.allCases, seed: seed)

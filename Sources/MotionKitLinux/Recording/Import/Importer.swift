@@ -11,16 +11,17 @@ import SensorFusion
 ///   - directory: The session to make; must not exist or be empty.
 ///   - options: What the user knows about the log.
 ///   - pipeline: Settings of the pipeline that the derived files are made with; nil for the defaults.
+///   - progress: Called now and then with how far it is.
 /// - Returns: What was understood and what was noticed.
 /// - Throws: `MotionKitError.invalidFile` or `.unsupported` with what has to be told; nothing is written then.
 @discardableResult
 public func importLog(
   _ paths: [String], to directory: String, options: ImportOptions = ImportOptions(),
-  pipeline: MotionPipeline.Configuration? = nil
+  pipeline: MotionPipeline.Configuration? = nil, progress: (WorkProgress) -> Void = { _ in }
 ) throws(MotionKitError) -> ImportReport {
   var importer = Importer(options: options)
-  try importer.read(paths)
-  try importer.write(to: directory, pipeline: pipeline)
+  try importer.read(paths, progress)
+  try importer.write(to: directory, pipeline: pipeline, progress)
   return importer.report
 }
 
@@ -31,6 +32,8 @@ struct Importer {
   private var anchors: [ClockAnchor] = []
   private var duplicates: [ObjectIdentifier: Int64] = [:]
   private var gravityGroup: Group?
+  /// Bytes of the files.
+  private var size: Int64 = 0
   /// What was said about a rate too low for steps.
   private var slowNote = ""
 
@@ -38,15 +41,24 @@ struct Importer {
 
   // MARK: Files
 
-  mutating func read(_ paths: [String]) throws(MotionKitError) {
+  mutating func read(_ paths: [String], _ progress: (WorkProgress) -> Void = { _ in }) throws(MotionKitError) {
     let files = try Self.expand(paths)
+    let sizes = files.map { file in
+      var status = stat()
+      return stat(file.path, &status) == 0 ? Int64(status.st_size) : 0
+    }
+    size = sizes.reduce(0, +)
     var metadata = ImportFormat.SensorLoggerMetadata()
     for file in files where ImportFormat.baseName(file.name) == "metadata" {
       if let layout = try ImportLayout(path: file.path) { metadata = .init(layout) }
     }
     var tables: [ImportTable] = []
-    for file in files where !["metadata", "device", "time"].contains(ImportFormat.baseName(file.name)) {
+    var done: Int64 = 0
+    for (index, file) in files.enumerated()
+    where !["metadata", "device", "time"].contains(ImportFormat.baseName(file.name)) {
       let table = try ImportTable(path: file.path, fileName: file.name, options: options, metadata: metadata)
+      done += sizes[index]
+      progress(WorkProgress(done: done, total: 2 * size))
       if let table, table.hasValues, !table.lines.isEmpty {
         tables.append(table)
       } else {
@@ -473,7 +485,10 @@ struct Importer {
 
   // MARK: Writing
 
-  func write(to directory: String, pipeline settings: MotionPipeline.Configuration?) throws(MotionKitError) {
+  func write(
+    to directory: String, pipeline settings: MotionPipeline.Configuration?,
+    _ progress: (WorkProgress) -> Void = { _ in }
+  ) throws(MotionKitError) {
     var configuration = settings ?? MotionPipeline.Configuration()
     if settings == nil { configuration.filter.hasGyroscope = report.sensor(.gyroscope) != nil }
     let sensors = report.sensors.map { sensor in
@@ -500,6 +515,8 @@ struct Importer {
       batch.process(with: &pipeline)
       try writer.consume(batch)
       batch.input.removeAll()
+      let share = Double(start) / Double(samples.count)
+      progress(WorkProgress(done: size + Int64(share * Double(size)), total: 2 * size))
     }
     try writer.finish(counters: pipeline.counters)
   }
