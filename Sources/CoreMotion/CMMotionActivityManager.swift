@@ -35,17 +35,20 @@ open class CMMotionActivityManager: NSObject {
     withHandler handler: @escaping CMMotionActivityQueryHandler
   ) {
     let handler = Unchecked(handler)
-    let isAvailable = manager.isActivityAvailable || MotionHistories.current != nil
+    let history = MotionHistories.current
+    let isAvailable = history != nil || manager.isActivityAvailable
     queue.addOperation {
       do {
-        handler.value(try Self.query(from: start, to: end, isAvailable: isAvailable), nil)
+        handler.value(try Self.query(history, from: start, to: end, isAvailable: isAvailable), nil)
       } catch {
         handler.value(nil, error)
       }
     }
   }
 
-  private static func query(from start: Date, to end: Date, isAvailable: Bool) throws -> [CMMotionActivity] {
+  private static func query(
+    _ history: (any MotionHistory)?, from start: Date, to end: Date, isAvailable: Bool
+  ) throws -> [CMMotionActivity] {
     guard start <= end else {
       throw CMErrorInvalidParameter.error("the query's end (\(end)) is before its start (\(start))")
     }
@@ -55,7 +58,7 @@ open class CMMotionActivityManager: NSObject {
     }
     let records: [ActivityRecord]
     do {
-      records = try MotionHistories.current?.activities(from: start.utcNanoseconds, to: end.utcNanoseconds) ?? []
+      records = try history?.activities(from: start.utcNanoseconds, to: end.utcNanoseconds) ?? []
     } catch {
       throw error.coreMotionError
     }

@@ -32,26 +32,28 @@ open class CMPedometer: NSObject {
     from start: Date, to end: Date, withHandler handler: @escaping CMPedometerHandler
   ) {
     let handler = Unchecked(handler)
-    let isAvailable = pedometer.isStepCountingAvailable || MotionHistories.current != nil
+    let history = MotionHistories.current
+    let isAvailable = history != nil || pedometer.isStepCountingAvailable
     queue.async {
       do {
-        handler.value(try Self.query(from: start, to: end, isAvailable: isAvailable), nil)
+        handler.value(try Self.query(history, from: start, to: end, isAvailable: isAvailable), nil)
       } catch {
         handler.value(nil, error)
       }
     }
   }
 
-  private static func query(from start: Date, to end: Date, isAvailable: Bool) throws -> CMPedometerData {
+  private static func query(
+    _ history: (any MotionHistory)?, from start: Date, to end: Date, isAvailable: Bool
+  ) throws -> CMPedometerData {
     guard start <= end else {
       throw CMErrorInvalidParameter.error("the query's end (\(end)) is before its start (\(start))")
     }
     guard isAvailable else {
       throw CMErrorMotionActivityNotAvailable.error("there is no accelerometer to count steps with and no step history")
     }
-    guard let history = MotionHistories.current else {
-      throw CMErrorNilData.error("no step history is kept; see MotionHistories.setDefault")
-    }
+    // With an accelerometer and no history yet, nothing was counted: 0 steps, as on a new phone.
+    guard let history else { return CMPedometerData(start: start, end: end, totals: PedometerTotals()) }
     do {
       let totals = try history.pedometerTotals(from: start.utcNanoseconds, to: end.utcNanoseconds)
       return CMPedometerData(start: start, end: end, totals: totals)

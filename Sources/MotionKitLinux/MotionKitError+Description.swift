@@ -2,20 +2,36 @@ import Glibc
 
 extension MotionKitError: CustomStringConvertible {
   /// What happened and, after a semicolon, what to do next, in one line.
-  public var description: String {
-    func line(_ what: String, _ hint: String) -> String { hint.isEmpty ? what : "\(what); \(hint)" }
-    func system(_ errno: Int32) -> String { String(cString: strerror(errno)) }
+  public var description: String { hint.isEmpty ? message : "\(message); \(hint)" }
+
+  /// What happened, and to which device, file or place.
+  public var message: String {
+    func because(_ what: String, _ errno: Int32) -> String {
+      let reason = String(cString: strerror(abs(errno)))
+      return errno == 0 || what.contains(reason) ? what : "\(what): \(reason)"
+    }
     return switch self {
     case .invalidSource(let uri, let reason): "'\(uri)' is not a source: \(reason)"
-    case .notFound(let what, let hint): line("not found: \(what)", hint)
-    case .noSensors(let uri, let hint): line("no such sensor at '\(uri)'", hint)
-    case .notPermitted(let what, let hint): line("not permitted: \(what)", hint)
-    case .busy(let what, let hint): line("in use by another program: \(what)", hint)
-    case .device(let what, let errno, let hint): line("\(what) failed: \(system(errno))", hint)
+    case .notFound(let what, _): "not found: \(what)"
+    case .noSensors(let uri, _): "no such sensor at '\(uri)'"
+    case .notPermitted(let what, _): "not permitted: \(what)"
+    case .busy(let what, _): "in use by another program: \(what)"
+    case .device(let what, let errno, _): because(what, errno)
     case .invalidFile(let path, let line, let column, let reason):
-      line > 0 ? "\(path):\(line):\(column): \(reason)" : "\(path): \(reason)"
-    case .fileSystem(let path, let errno, let hint): line("\(path): \(system(errno))", hint)
-    case .unsupported(let what, let hint): line("cannot be done: \(what)", hint)
+      line > 0
+        ? column > 0 ? "\(path):\(line):\(column): \(reason)" : "\(path):\(line): \(reason)" : "\(path): \(reason)"
+    case .fileSystem(let path, let errno, _): because(path, errno)
+    case .unsupported(let what, _): "cannot be done: \(what)"
+    }
+  }
+
+  /// What to do next; empty where the message says it all.
+  public var hint: String {
+    switch self {
+    case .invalidSource, .invalidFile: ""
+    case .notFound(_, let hint), .noSensors(_, let hint), .notPermitted(_, let hint), .busy(_, let hint),
+      .device(_, _, let hint), .fileSystem(_, _, let hint), .unsupported(_, let hint):
+      hint
     }
   }
 }

@@ -190,7 +190,10 @@ public struct ComplementaryFilter: Sendable {
     if !isAligned { align(to: f, at: time) }
     rest.addForce(f, dt: step.duration)
     guard isAligned else { return false }
-    if isGyroscopeAbsent(at: time) { return tiltFromAccelerometer(f, dt: step.duration, at: time) }
+    // After a gap in both, the gyroscope's first sample may be the next to come.
+    if inclinometer != nil || !step.isGap || !configuration.hasGyroscope, isGyroscopeAbsent(at: time) {
+      return tiltFromAccelerometer(f, dt: step.duration, at: time)
+    }
     if step.isGap { forgetForces() }
     if hasPendingForce { accumulatePendingForce() }
     hasPendingForce = true

@@ -155,6 +155,8 @@ enum FilterConstants {
   static let doubtfulTiltAngle = 20 * degree
   /// Share of the mean squared acceleration that the squared mean must have: swinging has little, a wrong tilt all.
   static let lostTiltCoherence = 0.7
+  /// The same for a tilt in doubt, which needs less to be given up.
+  static let doubtfulTiltCoherence = 0.3
   /// The mean force must lie within these multiples of standard gravity.
   static let lostTiltLeastForce = 0.5
   static let lostTiltLargestForce = 1.5

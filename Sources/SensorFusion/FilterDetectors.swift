@@ -195,13 +195,14 @@ struct LostTiltDetector: Hashable, Sendable {
 
     guard time >= window else { return .keep }
     let angle = isDoubtful ? C.doubtfulTiltAngle : C.lostTiltAngle
+    let coherence = isDoubtful ? C.doubtfulTiltCoherence : C.lostTiltCoherence
     isDoubtful = false
     let norm = meanForce.norm
     guard norm > C.lostTiltLeastForce * standardGravity, norm < C.lostTiltLargestForce * standardGravity,
       meanForce.z < norm * Elementary.cos(angle)
     else { return .keep }
     let deviation = meanForce - Vector3(0, 0, standardGravity)
-    guard deviation.squaredNorm > C.lostTiltCoherence * meanSquaredAcceleration else { return .keep }
+    guard deviation.squaredNorm > coherence * meanSquaredAcceleration else { return .keep }
     let force = meanForce
     restart()
     return .realign(force)

@@ -28,35 +28,22 @@ struct ErrorReport {
   }
 
   private init(_ error: MotionKitError) {
-    switch error {
-    case .invalidSource(let uri, let reason):
-      self.init(message: "'\(uri)' is not a source: \(reason)", code: .usage)
-    case .notFound(let what, let hint):
-      self.init(message: "not found: \(what)", advice: [hint], code: .notFound)
-    case .noSensors(let uri, let hint):
-      self.init(
-        message: "no sensors at '\(uri)'", advice: [hint, hint.contains("sim:") ? "" : Self.trySimulation],
-        code: .notFound)
-    case .notPermitted(let what, let hint):
-      self.init(message: "not permitted: \(what)", advice: [hint], code: .notPermitted)
-    case .busy(let what, let hint):
-      self.init(message: "in use by another program: \(what)", advice: [hint], code: .failed)
-    case .device(let what, let errno, let hint):
-      self.init(message: Self.join(what, errno), advice: [hint], code: .failed)
-    case .invalidFile(let path, let line, let column, let reason):
-      let place = line > 0 ? column > 0 ? ":\(line):\(column)" : ":\(line)" : ""
-      self.init(message: "\(path)\(place): \(reason)", code: .badInput)
-    case .fileSystem(let path, let errno, let hint):
-      let code: ExitCode =
-        switch errno {
-        case EACCES, EPERM, EROFS: .notPermitted
-        case ENOENT, ENOTDIR: .notFound
-        default: .failed
-        }
-      self.init(message: Self.join(path, errno), advice: [hint], code: code)
-    case .unsupported(let what, let hint):
-      self.init(message: "not supported: \(what)", advice: [hint], code: .failed)
+    let code: ExitCode =
+      switch error {
+      case .invalidSource: .usage
+      case .notFound, .noSensors: .notFound
+      case .notPermitted: .notPermitted
+      case .invalidFile: .badInput
+      case .fileSystem(_, EACCES, _), .fileSystem(_, EPERM, _), .fileSystem(_, EROFS, _): .notPermitted
+      case .fileSystem(_, ENOENT, _), .fileSystem(_, ENOTDIR, _): .notFound
+      case .fileSystem, .busy, .device, .unsupported: .failed
+      }
+    var advice = [error.hint]
+    // A machine without sensors is never a dead end.
+    if case .noSensors(let uri, let hint) = error, uri.hasPrefix("local:"), !hint.contains("sim:") {
+      advice.append("to try without sensors: motionlog live --source sim:walk")
     }
+    self.init(message: error.message, advice: advice, code: code)
   }
 
   private init(_ error: UsageError) {
@@ -94,16 +81,10 @@ struct ErrorReport {
     self.init(message: message, advice: advice, code: .usage)
   }
 
-  private static let trySimulation = "to try without sensors: motionlog live --source sim:walk"
-
   private static func didYouMean(_ suggestion: String?) -> String {
     suggestion.map { "; did you mean '\($0)'?" } ?? ""
   }
 
-  private static func join(_ what: String, _ errno: Int32) -> String {
-    errno == 0 ? what : "\(what): \(system(errno))"
-  }
-
-  /// The system's words for an error number, negative or positive.
-  private static func system(_ errno: Int32) -> String { String(cString: strerror(abs(errno))) }
+  /// The system's words for an error number.
+  private static func system(_ errno: Int32) -> String { String(cString: strerror(errno)) }
 }

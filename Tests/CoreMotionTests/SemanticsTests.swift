@@ -6,6 +6,8 @@ import Testing
 
 /// A source in which nothing ever comes, with some sensors or none.
 func silent(_ kinds: [SensorKind]) -> SharedSource {
+  // The step history of whoever runs the tests is none of theirs.
+  setenv("MOTIONKIT_HISTORY", "/nonexistent/history.sqlite", 1)
   let samples = kinds.sorted().map { SensorSample(time: Timestamp(nanoseconds: 0), kind: $0, x: 0, y: 0, z: 9.8) }
   return SharedSource(ScriptedSource(samples: samples, rate: 100))
 }
@@ -200,6 +202,60 @@ func first<T>(_ start: (@escaping (T) -> Void) -> Void) async -> T {
     #expect(try #require(log.values.first).unknown)
     #expect(log.values.contains { $0.walking })
     #expect(!log.values.contains { $0.automotive || $0.cycling })
+  }
+
+  /// What two hours looked like.
+  private struct Yesterday: MotionHistory {
+    func pedometerTotals(from start: Int64, to end: Int64) throws(MotionKitError) -> PedometerTotals {
+      var totals = PedometerTotals()
+      totals.numberOfSteps = Int((end - start) / 1_000_000_000)
+      totals.distance = 70
+      totals.activeSeconds = 50
+      return totals
+    }
+    func activities(from start: Int64, to end: Int64) throws(MotionKitError) -> [ActivityRecord] {
+      [
+        ActivityRecord(
+          utcNanoseconds: start,
+          state: ActivityState(time: Timestamp(nanoseconds: 5), activity: .running, confidence: .high))
+      ]
+    }
+  }
+
+  @Test func queriesAnswerFromTheHistory() async throws {
+    let start = Date(timeIntervalSince1970: 1_800_000_000)
+    let end = start + 100
+    let source = silent([.barometer])
+    let data = await first { (tell: @escaping (CMPedometerData?) -> Void) in
+      SharedSource.$override.withValue(source) {
+        MotionHistories.$override.withValue(Yesterday()) {
+          CMPedometer().queryPedometerData(from: start, to: end) { data, _ in tell(data) }
+        }
+      }
+    }
+    let steps = try #require(data)
+    #expect(steps.numberOfSteps == 100 && steps.startDate == start && steps.endDate == end)
+    #expect(steps.averageActivePace?.doubleValue == 50.0 / 70 && steps.distance == 70)
+    #expect(steps.currentPace == nil && steps.currentCadence == nil && steps.floorsAscended == nil)
+    let activities = await first { (tell: @escaping ([CMMotionActivity]?) -> Void) in
+      SharedSource.$override.withValue(source) {
+        MotionHistories.$override.withValue(Yesterday()) {
+          CMMotionActivityManager().queryActivityStarting(from: start, to: end, to: OperationQueue()) { list, _ in
+            tell(list)
+          }
+        }
+      }
+    }
+    #expect(try #require(activities?.first).running)
+    #expect(activities?.first?.startDate == start)
+  }
+
+  @Test func anAccelerometerWithoutAHistoryHasNoStepsYet() async {
+    let pedometer = SharedSource.$override.withValue(silent([.accelerometer])) { CMPedometer() }
+    let data = await first { (tell: @escaping (CMPedometerData?) -> Void) in
+      pedometer.queryPedometerData(from: Date(timeIntervalSinceNow: -60), to: Date()) { data, _ in tell(data) }
+    }
+    #expect(data?.numberOfSteps == 0)
   }
 
   @Test func queriedActivitiesWithoutAnyAreAnError() async {

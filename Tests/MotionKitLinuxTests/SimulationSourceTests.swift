@@ -214,3 +214,35 @@ struct SimulationSourceTests {
     #expect(allocations <= 5 * 4)
   }
 }
+
+@Suite("Sessions of recordings/")
+struct RecordedScenesTests {
+  /// As recordings/make makes them.
+  private static let sessions: [(name: String, uri: String, rates: [SensorKind: Double])] = [
+    ("still", "sim:still?pitch=30&roll=20&duration=10", slow),
+    ("rotate", "sim:rotate?axis=all&rate=90&duration=8", fast),
+    ("walk", "sim:walk?steps=20&hold=2&seed=7", fast),
+    ("stairs", "sim:stairs?floors=1&hold=2", slow),
+    (
+      "elevator", "sim:elevator?wait=3&door=0.02",
+      [.accelerometer: 25, .gyroscope: 25, .magnetometer: 12.5, .barometer: 25]
+    ),
+  ]
+  private static let slow: [SensorKind: Double] = [
+    .accelerometer: 25, .gyroscope: 25, .magnetometer: 12.5, .barometer: 10,
+  ]
+  private static let fast: [SensorKind: Double] = [
+    .accelerometer: 50, .gyroscope: 50, .magnetometer: 25, .barometer: 10,
+  ]
+
+  @Test("A session holds, to the bit, what its scene gives today", arguments: 0..<5)
+  func sessionsAreReproducible(index: Int) throws {
+    let session = Self.sessions[index]
+    // This file lies in Tests/MotionKitLinuxTests of the checkout.
+    let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+    let recorded = try readAll(
+      try openSource("file:/\(root)/recordings/\(session.name)", pacing: .unpaced), rates: session.rates)
+    let simulated = try simulate(session.uri, rates: session.rates)
+    #expect(!simulated.isEmpty && recorded == simulated)
+  }
+}

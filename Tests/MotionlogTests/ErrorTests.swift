@@ -34,6 +34,10 @@ import Testing
     try expect(["replay", "x", "--speed", "0"], 2, "option --speed: '0' is not a factor")
     try expect(["replay", "x", "--verify", "--to", "json"], 2, "--to does not go with --verify")
     try expect(["info", "a", "b"], 2, "info: unexpected argument 'b'")
+    try expect(["import", "--to", "x"], 2, "import: the file to import is missing")
+    try expect(["import", "log.csv"], 2, "import needs a new directory to write to: --to DIR")
+    try expect(["emulate"], 2, "emulate: the recording's directory or the scene's name is missing")
+    try expect(["emulate", "walk", "--port", "99999"], 2, "option --port: '99999'")
   }
 
   @Test func anUnreadableSourceIsBadUsage() throws {
@@ -48,6 +52,11 @@ import Testing
     try expect(["info", "/no/such/recording"], 3, "/no/such/recording")
     try expect(["live", "-u", "file:/no/such/recording"], 3, "/no/such/recording")
     try expect(["record", "/no/such/parent/walk", "-u", "sim:walk"], 3, "/no/such/parent/walk", "No such file")
+  }
+
+  @Test(.timeLimit(.minutes(1))) func aHostThatIsNotThereIsNotFound() throws {
+    try expect(["live", "-u", "ip:no-such-host.invalid"], 3, "no-such-host.invalid")
+    try expect(["devices", "-u", "ip:127.0.0.1:1"], 3, "127.0.0.1")
   }
 
   @Test func aDirectoryWithoutARecordingIsNotFound() throws {

@@ -158,6 +158,39 @@ import Testing
     #expect(abs((json["duration_s"] as? Double ?? 0) - 19.99) < 0.02)
   }
 
+  // MARK: Other programs' logs
+
+  @Test func aLogWithNamesAndUnitsBecomesARecording() throws {
+    let directory = try TemporaryDirectory()
+    let log = directory("log.csv")
+    let rows: [String] = (0..<200).map { "\(Double($0) / 100),0,0,1,0,0,0" }
+    let header =
+      "Time (s),Accelerometer X (g),Accelerometer Y (g),Accelerometer Z (g),"
+      + "Gyroscope X (deg/s),Gyroscope Y (deg/s),Gyroscope Z (deg/s)"
+    let text = header + "\n" + rows.joined(separator: "\n") + "\n"
+    try text.write(toFile: log, atomically: true, encoding: .utf8)
+    let session = directory("session")
+    let outcome = try BuiltProgram.run(["import", log, "--to", session, "--accel-sign", "specific-force"])
+    #expect(outcome.status == 0, "\(outcome.error)")
+    #expect(outcome.lines.last == session)
+    #expect(outcome.output.contains("accelerometer: 200 samples at 100.00 Hz"))
+    let info = try #require(objects(BuiltProgram.run(["info", directory("session"), "--json"]).output).first)
+    let accelerometer = try #require((info["sensors"] as? [[String: Any]])?.first)
+    let maximum = try #require(accelerometer["maximum"] as? [Double])
+    let distance = abs(maximum[2] - 9.80665)
+    #expect(distance < 1e-4)
+  }
+
+  @Test func aLogWithoutAUnitIsRefusedWithTheOptionThatHelps() throws {
+    let directory = try TemporaryDirectory()
+    let log = directory("log.csv")
+    try "time,x,y,z\n0,0,0,1\n0.01,0,0,1\n".write(toFile: log, atomically: true, encoding: .utf8)
+    let outcome = try BuiltProgram.run(["import", log, "--to", directory("session")])
+    #expect(outcome.status == 5)
+    #expect(outcome.error.contains("--accel-unit"))
+    #expect(!FileManager.default.fileExists(atPath: directory("session")))
+  }
+
   // MARK: Signals
 
   /// Starts a recording of a simulated walk and waits until rows are in its file.

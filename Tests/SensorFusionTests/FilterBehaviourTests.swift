@@ -247,6 +247,22 @@ struct Scene {
     #expect(resets == 1)
   }
 
+  @Test func aTiltInDoubtIsFoundAgainWhileTheDeviceIsShaken() {
+    var filter = ComplementaryFilter(.arbitrary)
+    for step in 0...300 { _ = filter.feed(0.01 * Double(step), force: Vector3(0, 0, 9.8), rate: .zero) }
+    // Unseen, it was tilted by 30°; now it is shaken twice a second with 5 m/s².
+    let tilt = Quaternion(rotationVector: Vector3(30 * degree, 0, 0))
+    var resetAt: Double?
+    for step in 0...100 {
+      let t = 5 + 0.01 * Double(step)
+      let shake = Vector3(5 * Elementary.sin(4 * .pi * t), 0, 0)
+      let state = filter.feed(t, force: tilt.inverseRotate(Vector3(0, 0, 9.8) + shake), rate: .zero)
+      if state?.flags.contains(.tiltReset) == true, resetAt == nil { resetAt = t - 5 }
+    }
+    #expect(resetAt.map { $0 < 0.7 } == true)
+    #expect(angle(filter.state.gravity, tilt.inverseRotate(Vector3(0, 0, 1))) < 8 * degree)
+  }
+
   @Test func sensorsOfDifferentRatesAndJitterGiveTheSameAttitude() {
     var noise = Noise(seed: 9)
     var scene = Scene()

@@ -1,4 +1,5 @@
-// Reads or writes raw files of a session, without the pipeline, and prints rows, bytes and seconds of processor time.
+// Reads or writes raw files of a session, without the pipeline, and prints rows, bytes, seconds of processor time and of
+// wall time, and the largest memory in MiB.
 //   time-recording write DIR SAMPLES      a new session of accelerometer and gyroscope at 1 kHz
 //   time-recording read DIR
 //   time-recording replay DIR NEWDIR      through the whole pipeline into a new session, as motionlog replay does
@@ -16,6 +17,19 @@ func wallSeconds() -> Double {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)
   return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+}
+
+/// The most memory that the process has had, MiB.
+func peakMemory() -> Double {
+  guard let file = fopen("/proc/self/status", "r") else { return 0 }
+  defer { fclose(file) }
+  var line = [CChar](repeating: 0, count: 256)
+  while fgets(&line, Int32(line.count), file) != nil {
+    let words = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      .split(whereSeparator: \.isWhitespace)
+    if words.first == "VmHWM:", words.count > 1 { return (Double(words[1]) ?? 0) / 1024 }
+  }
+  return 0
 }
 
 func bytes(_ directory: String) -> Int {
@@ -102,4 +116,4 @@ if arguments[1] == "write" {
 } else {
   rows = try read(arguments[2])
 }
-print(rows, bytes(arguments[2]), processorSeconds() - begin.processor, wallSeconds() - begin.wall)
+print(rows, bytes(arguments[2]), processorSeconds() - begin.processor, wallSeconds() - begin.wall, peakMemory())

@@ -5,6 +5,8 @@ extension ActivityState: TimedValue {}
 
 /// The activity classifier's part of the pipeline: the activity that holds at the start, then each change.
 struct ActivityStage: SampleStage {
+  static var feedsHistory: Bool { true }
+
   private var pedestrian = PedestrianPipeline(walker: Walker())
   private var hasBegun = false
   var pacingSensor: SensorKind { .accelerometer }

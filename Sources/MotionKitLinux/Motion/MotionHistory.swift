@@ -1,3 +1,4 @@
+import Glibc
 import SensorFusion
 
 /// Steps, floors and activities of the past, on the wall clock. What `CMPedometer` and `CMMotionActivityManager`
@@ -50,10 +51,63 @@ public struct ActivityRecord: Hashable, Sendable {
 /// The history that queries in this process answer from.
 public enum MotionHistories {
   private static let chosen = Locked<(any MotionHistory)?>(nil)
+  private static let opened = Locked<StepHistory?>(nil)
 
-  /// Sets the history; nil goes back to the default.
+  /// The history for queries made in this task; nil means the process's.
+  @TaskLocal public static var override: (any MotionHistory)?
+
+  /// Sets the history for queries; nil goes back to the default.
   public static func setDefault(_ history: (any MotionHistory)?) { chosen.withLock { $0 = history } }
 
-  /// The history in use; nil where there is none.
-  public static var current: (any MotionHistory)? { chosen.withLock { $0 } }
+  /// The history in use: the task's `override`, else the one of `setDefault`, else the user's step history
+  /// (`StepHistory.defaultPath`) if it has begun; nil where there is none or it cannot be read.
+  public static var current: (any MotionHistory)? {
+    if let history = override ?? chosen.withLock({ $0 }) { return history }
+    guard access(StepHistory.defaultPath, F_OK) == 0 else { return nil }
+    return try? forWriting()
+  }
+
+  /// The user's step history, begun if it is not there.
+  static func forWriting() throws(MotionKitError) -> StepHistory {
+    try opened.withLock { (opened) throws(MotionKitError) in
+      if let opened, opened.path == StepHistory.defaultPath { return opened }
+      let history = try StepHistory()
+      opened = history
+      return history
+    }
+  }
+
+  /// The history in use; throws where there is none, saying how one comes about.
+  static func required() throws(MotionKitError) -> any MotionHistory {
+    if let current { return current }
+    throw .notFound(
+      what: "a step history at \(StepHistory.defaultPath)",
+      hint: "it begins when steps are first counted on a device; MOTIONKIT_HISTORY names another file")
+  }
+}
+
+extension Pedometer {
+  /// The totals of a past time, at most seven days back, from the step history.
+  ///
+  /// - Parameters:
+  ///   - start: UTC, nanoseconds since 1970-01-01.
+  ///   - end: The same; what is walked at the end itself does not count.
+  /// - Returns: The totals; 0 steps where nothing is known.
+  /// - Throws: `MotionKitError` where there is no history or it cannot be read.
+  public func query(from start: Int64, to end: Int64) throws(MotionKitError) -> PedometerTotals {
+    try MotionHistories.required().pedometerTotals(from: start, to: end)
+  }
+}
+
+extension MotionActivityManager {
+  /// The activities of a past time, at most seven days back, in order; the first may have begun before it.
+  ///
+  /// - Parameters:
+  ///   - start: UTC, nanoseconds since 1970-01-01.
+  ///   - end: The same.
+  /// - Returns: The activities; none where nothing is known.
+  /// - Throws: `MotionKitError` where there is no history or it cannot be read.
+  public func query(from start: Int64, to end: Int64) throws(MotionKitError) -> [ActivityRecord] {
+    try MotionHistories.required().activities(from: start, to: end)
+  }
 }

@@ -103,6 +103,8 @@ struct PedestrianPipeline: Sendable {
 
 /// The pedometer's part of the pipeline: a new total whenever steps are released.
 struct PedometerStage: SampleStage {
+  static var feedsHistory: Bool { true }
+
   /// A longer time between steps is not walking, s.
   private static let longestStep = 2.0
 
@@ -162,6 +164,8 @@ extension PedometerEvent: TimedValue {}
 
 /// The pedometer's part of the pipeline: pauses and resumptions.
 struct PedometerEventStage: SampleStage {
+  static var feedsHistory: Bool { true }
+
   private var pedestrian: PedestrianPipeline
   var pacingSensor: SensorKind { .accelerometer }
 

@@ -49,6 +49,7 @@ extension SharedSource {
     reader.generation = change.generation
     let old = reader.consumers
     reader.consumers = change.users
+    for user in old where !change.users.contains(where: { $0 === user }) { user.leave() }
     guard !change.users.isEmpty else { return }
 
     let request = try self.request(for: change.users)

@@ -26,6 +26,9 @@ public final class SharedSource: Sendable {
   /// Whether starting again with other settings continues where it was (a device), or goes back to the beginning.
   let isDevice: Bool
   let isUnpaced: Bool
+  /// Opens the history that is written while services count steps; nil for recordings, scenes and injected sources,
+  /// whose steps nobody walked.
+  let history: (@Sendable () throws(MotionKitError) -> StepHistory)?
   private let opener: @Sendable () throws(MotionKitError) -> any SensorSource
   private let opened = Locked(Opened())
   let state = Locked(State())
@@ -54,17 +57,26 @@ public final class SharedSource: Sendable {
 
   private init(
     uri: String, stepping: Stepping, isDevice: Bool, isUnpaced: Bool,
+    history: (@Sendable () throws(MotionKitError) -> StepHistory)?,
     opener: @escaping @Sendable () throws(MotionKitError) -> any SensorSource
   ) {
     self.uri = uri
     self.stepping = stepping
     self.isDevice = isDevice
     self.isUnpaced = isUnpaced
+    self.history = history
     self.opener = opener
   }
 
   /// Shares a source of the caller's own making: a scripted one in a test, a new kind of sensor.
   public convenience init(_ source: any SensorSource, stepping: Stepping = .free) {
+    self.init(source, stepping: stepping, history: nil)
+  }
+
+  /// Shares a source whose steps go into a history.
+  convenience init(
+    _ source: any SensorSource, stepping: Stepping, history: (@Sendable () throws(MotionKitError) -> StepHistory)?
+  ) {
     let description = source.description
     // A paced recording or scene counts as live, but does not go on where it was when it is started again.
     let isDevice =
@@ -73,17 +85,21 @@ public final class SharedSource: Sendable {
       case .iio, nil: description.isLive
       }
     self.init(
-      uri: description.uri, stepping: stepping, isDevice: isDevice, isUnpaced: !description.isLive,
+      uri: description.uri, stepping: stepping, isDevice: isDevice, isUnpaced: !description.isLive, history: history,
       opener: { () throws(MotionKitError) in source })
   }
 
   /// A source by its URI, not shared with anybody who opens the same name: each run of a test has its own.
   public convenience init(opening uri: String, pacing: Pacing = .speed(1), stepping: Stepping = .free) {
-    let isDevice: Bool
-    if let parsed = try? SourceURI(uri), case .iio = parsed { isDevice = true } else { isDevice = false }
+    var isDevice = false
+    var history: (@Sendable () throws(MotionKitError) -> StepHistory)?
+    if let parsed = try? SourceURI(uri), case .iio = parsed {
+      isDevice = true
+      history = { () throws(MotionKitError) in try MotionHistories.forWriting() }
+    }
     self.init(
       uri: uri, stepping: stepping, isDevice: isDevice, isUnpaced: !isDevice && pacing == .unpaced,
-      opener: { () throws(MotionKitError) in try openSource(uri, pacing: pacing) })
+      history: history, opener: { () throws(MotionKitError) in try openSource(uri, pacing: pacing) })
   }
 
   // MARK: What is there
@@ -161,6 +177,9 @@ public final class SharedSource: Sendable {
   func add(_ consumer: any SampleConsumer) {
     state.withLock {
       $0.consumers.append(consumer)
+      if consumer.feedsHistory, let history, !$0.consumers.contains(where: { $0 is HistoryConsumer }) {
+        $0.consumers.append(HistoryConsumer(uri: uri, open: history))
+      }
       $0.generation += 1
     }
     startReadingIfNeeded()
@@ -169,6 +188,7 @@ public final class SharedSource: Sendable {
   func remove(_ consumer: any SampleConsumer) {
     state.withLockNotifying {
       $0.consumers.removeAll { $0 === consumer }
+      if !$0.consumers.contains(where: \.feedsHistory) { $0.consumers.removeAll { $0 is HistoryConsumer } }
       $0.generation += 1
     }
   }

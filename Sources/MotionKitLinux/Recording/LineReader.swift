@@ -80,6 +80,9 @@ final class LineReader {
   /// Lines that ended with CR LF.
   private(set) var crlfLines = 0
 
+  /// Bytes behind the data that may be looked at; the first one is 0.
+  static let padding = 16
+
   private let source: any ByteSource
   private let base: UnsafeMutablePointer<UInt8>
   private let capacity: Int
@@ -93,8 +96,9 @@ final class LineReader {
     self.path = path
     self.source = source
     self.capacity = max(capacity, 16)
-    // One byte more, so that the byte behind the data can be looked at.
-    base = .allocate(capacity: self.capacity + 1)
+    // Some bytes more, so that those behind the data can be looked at.
+    base = .allocate(capacity: self.capacity + Self.padding)
+    base.initialize(repeating: 0, count: self.capacity + Self.padding)
   }
 
   convenience init(path: String) throws(MotionKitError) {
@@ -156,6 +160,18 @@ final class LineReader {
       position = 3
     }
     limit += count
+    base[limit] = 0
+  }
+
+  /// Where the next line begins, as far as it has been read into the buffer; a byte that no number has stands behind
+  /// what there is, and `padding` bytes can be looked at.
+  @inline(__always) var cursor: UnsafePointer<UInt8> { UnsafePointer(base + position) }
+
+  /// Takes the line at `cursor` as read, up to the line end at `lineEnd`.
+  @inline(__always)
+  func take(lineEnd: UnsafePointer<UInt8>) {
+    position = lineEnd - UnsafePointer(base) + 1
+    lineNumber += 1
   }
 
   private func line(to end: Int) -> TextLine {

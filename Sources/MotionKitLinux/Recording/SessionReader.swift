@@ -15,11 +15,17 @@ public final class SessionReader {
 
   private var headerReport = ReadReport()
   private var streams: [SampleFileReader] = []
-  private var heads: [SensorSample?] = []
+  /// The next sample of each stream; the end of time where there is none.
+  private var heads: [SensorSample] = []
+  /// How many streams have a next sample.
+  private var liveCount = 0
+  private static let noSample = SensorSample(
+    time: Timestamp(nanoseconds: .max), kind: .stepCounter, x: 0, y: 0, z: 0)
   private var events: EventFileReader?
   private var eventHead: SourceEvent?
   /// A fault met while looking ahead: reported when everything before it has been given out.
   private var pendingFault: MotionKitError?
+  private var hasFault = false
 
   /// Opens a session.
   ///
@@ -64,7 +70,8 @@ public final class SessionReader {
     if names.contains(SessionFile.events.fileName) {
       events = try EventFileReader(lines: try LineReader(path: directory + "/" + SessionFile.events.fileName))
     }
-    heads = Array(repeating: nil, count: streams.count)
+    heads = Array(repeating: Self.noSample, count: streams.count)
+    liveCount = streams.count
     for index in streams.indices { advance(index) }
     advanceEvents()
     firstTime = nextTime
@@ -151,26 +158,23 @@ public final class SessionReader {
   }
 
   /// The time of the next sample; nil at the end or before a fault.
-  var nextTime: Timestamp? { minimum.flatMap { heads[$0]?.time } }
+  var nextTime: Timestamp? { liveCount > 0 && !hasFault ? heads[minimum].time : nil }
 
-  private var minimum: Int? {
-    if pendingFault != nil { return nil }
-    var best: Int?
-    var bestTime = Int64.max
-    // The streams are in the order of their kinds: of equal times the first stands.
-    for index in heads.indices {
-      if let head = heads[index], best == nil || head.time.nanoseconds < bestTime {
-        best = index
-        bestTime = head.time.nanoseconds
-      }
+  /// The stream with the next sample. The streams are in the order of their kinds: of equal times the first stands.
+  @inline(__always) private var minimum: Int {
+    heads.withUnsafeBufferPointer { heads in
+      var best = 0
+      for index in 1..<max(heads.count, 1) where heads[index].time < heads[best].time { best = index }
+      return best
     }
-    return best
   }
 
   /// The next sample if it is not younger than `limit`; nil otherwise, at the end and before a fault.
   @inline(__always)
   func takeSample(before limit: Timestamp?) -> SensorSample? {
-    guard let index = minimum, let sample = heads[index] else { return nil }
+    guard liveCount > 0, !hasFault else { return nil }
+    let index = minimum
+    let sample = heads[index]
     if let limit, sample.time > limit { return nil }
     advance(index)
     return sample
@@ -186,17 +190,28 @@ public final class SessionReader {
 
   /// A fault that stands where the next sample would be; given once.
   func takeFault() -> MotionKitError? {
-    defer { if pendingFault != nil { heads = heads.map { _ in nil }; pendingFault = nil } }
-    return pendingFault
+    guard let fault = pendingFault else { return nil }
+    pendingFault = nil
+    hasFault = false
+    liveCount = 0
+    return fault
   }
 
+  @inline(__always)
   private func advance(_ index: Int) {
     do throws(MotionKitError) {
-      heads[index] = try streams[index].next()
-    } catch {
-      heads[index] = nil
-      pendingFault = pendingFault ?? error
-    }
+      if let sample = try streams[index].next() {
+        heads[index] = sample
+        return
+      }
+    } catch { fail(error) }
+    heads[index] = Self.noSample
+    liveCount -= 1
+  }
+
+  private func fail(_ fault: MotionKitError) {
+    pendingFault = pendingFault ?? fault
+    hasFault = true
   }
 
   private func advanceEvents() {
@@ -204,7 +219,7 @@ public final class SessionReader {
       eventHead = try events?.next()
     } catch {
       eventHead = nil
-      pendingFault = pendingFault ?? error
+      fail(error)
     }
   }
 }

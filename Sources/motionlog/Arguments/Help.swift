@@ -31,7 +31,9 @@ enum Help {
     lines.append("")
     lines += command.text
     lines += ["", "options:"]
-    for option in command.options + Command.common { lines += self.lines(of: option) }
+    for option in command.options + Command.common {
+      lines += self.lines(of: option, command.optionHelp[option] ?? option.help)
+    }
     lines += ["", "examples:"]
     let width = command.examples.map(\.line.count).max() ?? 0
     for example in command.examples {
@@ -42,11 +44,11 @@ enum Help {
 
   private static let optionWidth = 26
 
-  private static func lines(of option: Option) -> [String] {
+  private static func lines(of option: Option, _ help: [String]) -> [String] {
     let short = option.short.map { "-\($0), " } ?? "    "
     let placeholder = option.placeholder.map { " " + $0 } ?? ""
     let left = "  " + Format.right(pad: optionWidth, short + option.long + placeholder)
-    return option.help.enumerated().map { index, text in
+    return help.enumerated().map { index, text in
       (index == 0 ? left : String(repeating: " ", count: left.count)) + text
     }
   }

@@ -16,6 +16,8 @@ enum Option: String, CaseIterable {
   case to
   case verify
   case repair
+  case label
+  case origin
   case accelUnit = "accel-unit"
   case gyroUnit = "gyro-unit"
   case magUnit = "mag-unit"
@@ -67,6 +69,8 @@ enum Option: String, CaseIterable {
     case .speed: "N|max"
     case .to: "TARGET"
     case .repair: "DIR"
+    case .label: "LIST"
+    case .origin: "TEXT"
     case .accelUnit, .gyroUnit, .magUnit, .pressureUnit, .timeUnit: "UNIT"
     case .accelSign: "SIGN"
     case .columns: "LIST"
@@ -111,6 +115,8 @@ enum Option: String, CaseIterable {
     case .to: ["live (default), json, or a new directory to record into"]
     case .verify: ["compute everything anew and compare with the recording, bit for bit"]
     case .repair: ["also make a clean copy in this new directory"]
+    case .label: ["words of your own for session.json: place=pocket,walker=anna"]
+    case .origin: ["a sentence for session.json that says where the data come from"]
     case .accelUnit: ["unit of the accelerometer: g, m/s^2, or with a scale: '0.000061 g'"]
     case .gyroUnit: ["unit of the gyroscope: rad/s or deg/s"]
     case .magUnit: ["unit of the magnetometer: uT, nT, gauss, …"]
@@ -123,11 +129,7 @@ enum Option: String, CaseIterable {
     case .output: ["the new file to write (default: standard output)"]
     case .format: ["a table (default), or one JSON object a line"]
     case .method: ["between samples: linear (default; attitudes turn the short way), nearest or hold"]
-    case .host:
-      [
-        "the address to listen on; 0.0.0.0 for all of this machine's",
-        "(default: 127.0.0.1, which only this machine reaches)",
-      ]
+    case .host: ["the address to listen on", "(default: 127.0.0.1, which only this machine reaches; 0.0.0.0 for all)"]
     case .port: ["the port to listen on (default: 30431, iiod's own; 0 for any that is free)"]
     case .once: ["end at the end of the source, instead of beginning again"]
     case .quiet: ["errors only"]

@@ -75,6 +75,19 @@ enum OptionValues {
     return pairs
   }
 
+  /// A list `name=text,…`.
+  static func labels(_ text: String, option: Option) throws(UsageError) -> [String: String] {
+    var labels: [String: String] = [:]
+    for part in text.split(separator: ",") {
+      let sides = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard sides.count == 2, !sides[0].isEmpty else {
+        throw .badValue(option: option.long, value: String(part), expected: "NAME=TEXT, for example place=pocket")
+      }
+      labels[String(sides[0])] = String(sides[1])
+    }
+    return labels
+  }
+
   /// Rates: `200`, `mag=100,baro=25`, or both as `200,mag=100`.
   static func rates(
     _ text: String, option: Option

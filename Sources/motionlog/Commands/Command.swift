@@ -10,6 +10,8 @@ struct Command: Sendable {
   var text: [String]
   /// The options it takes, beside those that every command takes.
   var options: [Option]
+  /// Help for options that mean something special here.
+  var optionHelp: [Option: [String]] = [:]
   /// Command lines with what they do. The first runs on a machine without sensors.
   var examples: [(line: String, comment: String)]
   /// What it does.
@@ -56,7 +58,7 @@ struct Command: Sendable {
         "Writes raw samples and everything computed from them into the new directory DIR (default: motion- and the",
         "time) and prints its name. m or SIGUSR1 marks an event. Data reach the disk at least once a second.",
       ],
-      options: starting + [.speed],
+      options: starting + [.label, .origin, .speed],
       examples: [
         ("motionlog record walk -u sim:walk -d 30s", "half a minute of a simulated walk"),
         ("motionlog record --rate 200,mag=100,baro=25", "this machine's sensors until Ctrl-C"),
@@ -101,7 +103,7 @@ struct Command: Sendable {
       ],
       run: CheckCommand.run),
     Command(
-      name: "import", operands: "FILE…", summary: "another program's log into a recording",
+      name: "import", operands: "FILE...", summary: "another program's log into a recording",
       text: [
         "Reads logs of Sensor Logger, phyphox, AndroSensor, SensorLog, Physics Toolbox, senslogs, x-io and any table",
         "with named columns; a directory stands for its files. Columns are found by name and unit. What neither header",
@@ -110,6 +112,10 @@ struct Command: Sendable {
       options: [
         .to, .accelUnit, .gyroUnit, .magUnit, .pressureUnit, .timeUnit, .accelSign, .rate, .assumeRate, .columns,
         .missingAxes,
+      ],
+      optionHelp: [
+        .to: ["the recording to make: a new directory (required)"],
+        .rate: ["samples per second, for logs without times"],
       ],
       examples: [
         ("motionlog import recordings/walk/accelerometer.csv --to walk-copy", "one file of a recording"),
@@ -124,6 +130,7 @@ struct Command: Sendable {
         "spreadsheets and notebooks. Cells are blank outside a sensor's samples and in gaps.",
       ],
       options: [.rate, .method, .format, .output],
+      optionHelp: [.rate: ["rows per second (default: 100)"]],
       examples: [
         ("motionlog export recordings/walk --rate 50 -o walk.csv", "50 rows per second"),
         ("motionlog export recordings/walk --format json | head -n 3", "for programs"),

@@ -17,7 +17,8 @@ enum ExportCommand {
     let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
     guard file >= 0 else {
       throw MotionKitError.fileSystem(
-        path: path, errno: errno, hint: errno == EEXIST ? "choose a new file; nothing is overwritten" : "check the path")
+        path: path, errno: errno, hint: errno == EEXIST ? "choose a new file; nothing is overwritten" : "check the path"
+      )
     }
     defer { close(file) }
     let rows = try exportSession(directory, options: options) { try write($0, to: file, path) }

@@ -10,10 +10,13 @@ enum RecordCommand {
     let directory = arguments.operands.first ?? defaultDirectory()
     guard !directory.isEmpty else { throw UsageError.missingOperand("the directory's name", command: "record") }
     let pacing = try ReplayCommand.pacing(arguments)
+    let labels = try OptionValues.labels(arguments[.label] ?? "", option: .label)
     let started = try context.start(settings, pacing: pacing)
     defer { started.source.stop() }
     var info = SessionInfo(source: started.description, pipeline: started.configuration)
     if let recording = started.source as? RecordingSource { info.origin = recording.info.origin }
+    if let origin = arguments[.origin] { info.origin = origin }
+    info.labels.merge(labels) { $1 }
     return try record(started, info, to: directory, duration: settings.duration, &context)
   }
 

@@ -7,7 +7,8 @@ final class RealIIOD {
   /// Whether one can be run here: as root, or where users may make namespaces.
   static let isAvailable: Bool = {
     // Later versions answer otherwise in places; this is the one that the emulator speaks as.
-    guard let version = TestProgram.run("iiod", ["-V"]), String(decoding: version.output, as: UTF8.self).contains("0.24")
+    guard let version = TestProgram.run("iiod", ["-V"]),
+      String(decoding: version.output, as: UTF8.self).contains("0.24")
     else { return false }
     return TestProgram.run("unshare", namespace + ["mount", "--bind", "/usr", "/sys/bus"])?.status == 0
   }()

@@ -152,4 +152,45 @@ private func time(_ text: String, decimals: Int = 9) -> Int64? {
     #expect(text { $0.append(cell: "say \"so\"\n") } == "\"say \"\"so\"\"\n\"")
     #expect(CSVText.cells("1,\"a,\"\"b\"\"\", c ,") == ["1", "a,\"b\"", "c", ""])
   }
+
+  /// The fast readers of this software's own form agree with the careful ones, or leave the cell to them.
+  @Test func plainCellsReadTheSame() {
+    func plain<T>(
+      _ text: String, _ initial: T, _ read: (inout UnsafePointer<UInt8>, inout T) -> Bool
+    ) -> (value: T, consumed: Int)? {
+      var value = initial
+      let bytes = Array(text.utf8) + [0x2C] + Array(repeating: UInt8(0), count: LineReader.padding)
+      return bytes.withUnsafeBufferPointer { buffer in
+        guard var p = buffer.baseAddress else { return nil }
+        let start = p
+        return read(&p, &value) ? (value, p - start) : nil
+      }
+    }
+    var generator = SeededGenerator(6)
+    var fast = 0
+    for _ in 0..<100_000 {
+      let value = Float.random(in: -100...100, using: &generator)
+      let written = text { $0.append(value) }
+      if let read = plain(written, Float(0), { NumberText.readPlainFloat(&$0, into: &$1) }) {
+        fast += 1
+        #expect(read.value.bitPattern == value.bitPattern && read.consumed == written.utf8.count, "\(written)")
+      }
+      let nanoseconds = Int64.random(in: -2_000_000_000_000_000...2_000_000_000_000_000, using: &generator)
+      let stamp = text { $0.append(nanoseconds: nanoseconds) }
+      let time = plain(stamp, Int64(0)) { NumberText.readPlainTime(&$0, into: &$1) }
+      #expect(time?.value == nanoseconds && time?.consumed == stamp.utf8.count, "\(stamp)")
+    }
+    #expect(fast > 99_000)
+    for other in ["", "-", ".", "x", "NaN", "1e5", " 1", "+1", "\"1\""] {
+      let read = plain(other, Float(0)) { NumberText.readPlainFloat(&$0, into: &$1) }
+      #expect(read == nil || read.map { $0.consumed < other.utf8.count } == true, "\(other)")
+    }
+    for other in [
+      "1", "1.5", "1.12345678", "1.1234567890", "1.12345678x", "1234567890.123456789", ".123456789", "1.1234 6789",
+    ] {
+      #expect(plain(other, Int64(0)) { NumberText.readPlainTime(&$0, into: &$1) } == nil, "\(other)")
+    }
+    #expect(plain("0", Float(1)) { NumberText.readPlainFloat(&$0, into: &$1) }?.value == 0)
+    #expect(plain("-0", Float(1)) { NumberText.readPlainFloat(&$0, into: &$1) }?.value.sign == .minus)
+  }
 }

@@ -23,16 +23,29 @@ package protocol SampleConsumer: AnyObject, Sendable {
   func take(_ sample: SensorSample)
   /// No sample follows: the source is at its end, or failed.
   func finish(_ error: MotionKitError?)
+  /// It is no user of the source any more.
+  func leave()
+  /// Whether it tells what the carrier does, so that the step history is written while it runs.
+  var feedsHistory: Bool { get }
   /// Waits until handlers have finished with what they were given.
   func waitUntilIdle()
   /// Delivers nothing more after this returns, apart from a call that is running. From any thread.
   func close()
 }
 
+extension SampleConsumer {
+  /// Nothing to tidy up.
+  package func leave() {}
+  /// No.
+  package var feedsHistory: Bool { false }
+}
+
 /// Makes a service's values out of samples. Used from the reading thread only.
 package protocol SampleStage: Sendable {
   /// What comes out.
   associatedtype Output: TimedValue
+  /// Whether it tells what the carrier does.
+  static var feedsHistory: Bool { get }
   /// The sensor whose rate paces the output.
   var pacingSensor: SensorKind { get }
   /// What it needs to give a value every `interval` seconds (0: as fast as can be).
@@ -46,6 +59,8 @@ package protocol SampleStage: Sendable {
 }
 
 extension SampleStage {
+  /// No.
+  package static var feedsHistory: Bool { false }
   /// Holds nothing back.
   package mutating func finish(emit: (Output) -> Void) {}
 }
@@ -81,6 +96,7 @@ package final class Consumer<Stage: SampleStage>: SampleConsumer, @unchecked Sen
     shared = Locked(Shared(interval: interval))
   }
 
+  package var feedsHistory: Bool { Stage.feedsHistory }
   package var demand: SensorDemand { demandAtInterval(shared.withLock { $0.interval }) }
 
   /// Seconds between values that are asked for.
