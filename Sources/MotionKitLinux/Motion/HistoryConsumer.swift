@@ -1,10 +1,9 @@
-import Dispatch
 import SensorFusion
 
 /// Writes what a device's carrier does into the step history, beside the services that show it.
 ///
-/// There is one for a source while any of its services counts steps or tells activities. The disk is waited for on a
-/// queue of its own, not on the reading thread.
+/// There is one for a source while any of its services counts steps or tells activities. Where the history cannot be
+/// written, live updates go on all the same; a query then says why.
 final class HistoryConsumer: SampleConsumer, @unchecked Sendable {
   /// Samples that are processed together: a second's.
   private static let samplesPerBatch = 200
@@ -16,10 +15,7 @@ final class HistoryConsumer: SampleConsumer, @unchecked Sendable {
   // Confined to the reading thread.
   private var pipeline: MotionPipeline?
   private var batch = ProcessedBatch()
-
-  private let queue = DispatchQueue(label: "step history", qos: .utility)
-  // Confined to the queue.
-  private var writer: StepHistoryWriter?
+  private var recorder: StepHistoryRecorder?
 
   init(uri: String, open: @escaping @Sendable () throws(MotionKitError) -> StepHistory) {
     self.uri = uri
@@ -31,11 +27,7 @@ final class HistoryConsumer: SampleConsumer, @unchecked Sendable {
     var pedestrian = PedestrianPipeline(walker: .current)
     pedestrian.begin(description)
     pipeline = pedestrian.pipeline
-    let anchor = description.anchors.last ?? ClockAnchor.now()
-    queue.async { [self] in
-      // Where the history cannot be written, live updates go on all the same; a query then says why.
-      writer = try? StepHistoryWriter(history: try open(), source: uri, anchor: anchor)
-    }
+    recorder = StepHistoryRecorder(source: description, uri: uri, open: open)
   }
 
   func take(_ sample: SensorSample) {
@@ -48,22 +40,20 @@ final class HistoryConsumer: SampleConsumer, @unchecked Sendable {
     guard !batch.input.samples.isEmpty, var pipeline = pipeline.take() else { return }
     batch.process(with: &pipeline)
     self.pipeline = pipeline
-    let processed = batch
-    batch.input.samples.removeAll()
-    queue.async { [self] in try? writer?.consume(processed) }
+    recorder?.consume(batch)
+    batch.input.samples.removeAll(keepingCapacity: true)
   }
 
   func finish(_ error: MotionKitError?) {
-    leave()
-    queue.sync {}
+    process()
+    recorder?.finish()
+    recorder = nil
   }
 
   func leave() {
     process()
-    queue.async { [self] in
-      try? writer?.finish()
-      writer = nil
-    }
+    recorder?.leave()
+    recorder = nil
   }
 
   func waitUntilIdle() {}
