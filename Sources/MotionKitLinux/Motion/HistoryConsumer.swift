@@ -8,7 +8,8 @@ final class HistoryConsumer: SampleConsumer, @unchecked Sendable {
   /// Samples that are processed together: a second's.
   private static let samplesPerBatch = 200
 
-  let demand = PedestrianPipeline.demand(usesBarometer: true)
+  let demand: SensorDemand
+  private let walker: Walker
   private let uri: String
   private let open: @Sendable () throws(MotionKitError) -> StepHistory
 
@@ -17,21 +18,28 @@ final class HistoryConsumer: SampleConsumer, @unchecked Sendable {
   private var batch = ProcessedBatch()
   private var recorder: StepHistoryRecorder?
 
-  init(uri: String, open: @escaping @Sendable () throws(MotionKitError) -> StepHistory) {
+  /// One for a source; `usesHardwareCounter` as the service counts that it stands beside.
+  init(
+    uri: String, usesHardwareCounter: Bool, open: @escaping @Sendable () throws(MotionKitError) -> StepHistory
+  ) {
+    var walker = Walker.current
+    walker.usesHardwareCounter = usesHardwareCounter
+    self.walker = walker
+    demand = PedestrianPipeline.demand(usesBarometer: true, usesHardwareCounter: usesHardwareCounter)
     self.uri = uri
     self.open = open
   }
 
   func begin(_ description: SourceDescription) {
     guard pipeline == nil else { return }
-    var pedestrian = PedestrianPipeline(walker: .current)
+    var pedestrian = PedestrianPipeline(walker: walker)
     pedestrian.begin(description)
     pipeline = pedestrian.pipeline
     recorder = StepHistoryRecorder(source: description, uri: uri, open: open)
   }
 
   func take(_ sample: SensorSample) {
-    guard sample.kind != .magnetometer, sample.kind != .stepCounter else { return }
+    guard sample.kind != .magnetometer else { return }
     batch.input.samples.append(sample)
     if batch.input.samples.count >= Self.samplesPerBatch { process() }
   }

@@ -104,5 +104,6 @@ extension MotionPipeline.Configuration {
     filter.gyroscopeRange = description.sensor(.gyroscope)?.range ?? .infinity
     if let delay = description.sensor(.magnetometer)?.delay { filter.magnetometerDelay = delay }
     stepCounter.height = Walker.current.height
+    stepCounter.usesHardware = description.countsStepsInHardwareOnly
   }
 }
