@@ -63,7 +63,7 @@ public final class StepHistory: MotionHistory, Sendable {
   }
 
   private static func prepare(_ database: SQLiteDatabase) throws(MotionKitError) {
-    try database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 2000")
+    try database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 500")
     var version: Int64 = 0
     try database.run("PRAGMA user_version", []) { version = $0.integer(0) }
     guard version <= schemaVersion else {
