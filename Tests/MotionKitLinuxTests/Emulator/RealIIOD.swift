@@ -144,10 +144,8 @@ final class TestConnection {
     let result = withUnsafePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) }
     }
-    guard result == 0 else {
-      close(descriptor)
-      throw TestFailure("no connection to port \(port): errno \(errno)")
-    }
+    // deinit closes the socket: it runs after a throw too, since all is initialised.
+    guard result == 0 else { throw TestFailure("no connection to port \(port): errno \(errno)") }
     // Far more than anything takes; only a test that fails waits as long.
     var limit = timeval(tv_sec: 10, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
