@@ -47,7 +47,9 @@ struct TestRandom {
   /// Uniform in 0..<1.
   mutating func next() -> Double {
     state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-    return Double((state ^ (state >> 33)) >> 11 & ((1 << 53) - 1)) / Double(1 << 53)
+    let mixed: UInt64 = (state ^ (state >> 33)) >> 11
+    let scale: Double = 0x1p-53
+    return Double(mixed) * scale
   }
   /// Roughly normal, variance 1.
   mutating func normal() -> Double { (0..<12).reduce(-6) { sum, _ in sum + next() } }
