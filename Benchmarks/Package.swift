@@ -17,6 +17,12 @@ let package = Package(
         .product(name: "SensorFusion", package: "MotionKitLinux"),
       ]),
     .executableTarget(
+      name: "time-history",
+      dependencies: [
+        .product(name: "MotionKitLinux", package: "MotionKitLinux"),
+        .product(name: "SensorFusion", package: "MotionKitLinux"),
+      ]),
+    .executableTarget(
       name: "time-delivery",
       dependencies: [
         .product(name: "MotionKitLinux", package: "MotionKitLinux"),

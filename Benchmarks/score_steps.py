@@ -92,7 +92,15 @@ def as_csv(rows):
 
 def summary(errors):
     e = np.abs(errors)
-    return f"{e.mean():7.2f} (worst {e.max():5.1f}, n {len(e)})"
+    beyond = f", {np.sum(e > 20)} above 20" if np.any(e > 20) else ""
+    return f"{e.mean():7.2f} (worst {e.max():5.1f}, n {len(e)}{beyond})"
+
+
+def group_of(name, entry):
+    """The table's line for a walk: its data set, or the placement of a simulated one."""
+    if entry.get("source", "").startswith("sim:"):
+        return f"simulated walkers, {entry['kind']}"
+    return {"ox": "Oxford 24", "oxv": "Oxford validation", "mob": "lumbar"}.get(name.split("_")[0], name)
 
 
 def run(setdir, runner, peers=True, perturbed=True):
@@ -118,7 +126,7 @@ def run(setdir, runner, peers=True, perturbed=True):
     random = np.random.default_rng(1)
     for name, entry in sorted(manifest.get("steps", {}).items()):
         data = load(os.path.join(setdir, "steps", name + ".imu.csv.gz"))
-        group = {"ox": "Oxford 24", "oxv": "Oxford validation", "mob": "lumbar"}.get(name.split("_")[0], name)
+        group = group_of(name, entry)
         for peer, counter in counters.items():
             n = len(counter(data))
             groups.setdefault(group, {}).setdefault(peer, []).append(100 * (n - entry["true"]) / entry["true"])
@@ -129,11 +137,15 @@ def run(setdir, runner, peers=True, perturbed=True):
                 altered.setdefault(label, {}).setdefault(group, []).append(100 * (n - entry["true"]) / entry["true"])
     for name, entry in sorted(manifest.get("attitude", {}).items()):
         data = None
-        if entry["set"] == "broad":
+        if entry["set"] in ("broad", "hand"):
             data = load(os.path.join(setdir, "attitude", name + ".imu.csv.gz"))
+            is_simulated = entry["set"] == "hand"
+            lines = ["simulated hand motion, false steps/min", f"  of these, {entry['key']}"] if is_simulated else [
+                "hand motion, false steps/min"]
             for peer, counter in counters.items():
                 rate = 60 * len(counter(data)) / entry["dur_s"]
-                groups.setdefault("hand motion, false steps/min", {}).setdefault(peer, []).append(rate)
+                for line in lines:
+                    groups.setdefault(line, {}).setdefault(peer, []).append(rate)
         elif name in pseudo:
             truth = pseudo[name]
             parts = name.split("_")

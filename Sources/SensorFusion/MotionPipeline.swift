@@ -70,6 +70,7 @@ public struct MotionPipeline: Sendable {
 
   private var filter: ComplementaryFilter
   private var stepCounter: StepCounter
+  private var hardwareSteps: HardwareSteps
   private var altimeter: PressureAltimeter
   private var classifier = ActivityClassifier()
   private var shakes = ShakeDetector()
@@ -84,21 +85,27 @@ public struct MotionPipeline: Sendable {
     self.configuration = configuration
     filter = ComplementaryFilter(configuration: configuration.filter)
     stepCounter = StepCounter(configuration: configuration.stepCounter)
+    hardwareSteps = HardwareSteps(configuration: configuration.stepCounter)
     altimeter = PressureAltimeter(configuration: configuration.altimeter)
   }
+
+  /// Whether the steps are those of the chip's counter; the accelerometer still tells the activity.
+  private var usesHardware: Bool { configuration.stepCounter.usesHardware }
 
   /// The newest output of the attitude filter.
   public var motion: MotionState { filter.state }
   /// The steps released by the newest sample, oldest first; their times may lie some seconds back.
-  public var newSteps: [Step] { stepCounter.newSteps }
+  public var newSteps: [Step] { usesHardware ? hardwareSteps.newSteps : stepCounter.newSteps }
   /// All steps released since the start.
-  public var stepCount: Int64 { stepCounter.count }
+  public var stepCount: Int64 { usesHardware ? hardwareSteps.count : stepCounter.count }
   /// The pauses and resumptions of walking that the newest sample brought, oldest first.
-  public var newPedometerEvents: [PedometerEvent] { stepCounter.newEvents }
+  public var newPedometerEvents: [PedometerEvent] {
+    usesHardware ? hardwareSteps.newEvents : stepCounter.newEvents
+  }
   /// What the last seconds look like to the step counter.
   public var gait: GaitState { stepCounter.gait }
   /// Metres walked since the start, an estimate; nil where neither height nor calibration is known.
-  public var distance: Double? { stepCounter.distance }
+  public var distance: Double? { usesHardware ? hardwareSteps.distance : stepCounter.distance }
   /// Floors climbed on foot since the start; 0 without a barometer.
   public var floorsAscended: Int { floors.ascended }
   /// Floors descended on foot since the start; 0 without a barometer.
@@ -126,11 +133,11 @@ public struct MotionPipeline: Sendable {
     case .accelerometer:
       var outputs: PipelineOutputs = filter.update(sample) ? .motion : []
       let motion = configuration.filter.hasGyroscope ? filter.state : nil
-      if stepCounter.update(time: sample.time, specificForce: sample.vector, motion: motion) {
+      if stepCounter.update(time: sample.time, specificForce: sample.vector, motion: motion), !usesHardware {
         outputs.insert(.steps)
         for step in stepCounter.newSteps { floors.add(step) }
       }
-      if !stepCounter.newEvents.isEmpty { outputs.insert(.pedometerEvents) }
+      if !stepCounter.newEvents.isEmpty, !usesHardware { outputs.insert(.pedometerEvents) }
       if shakes.update(time: sample.time, specificForce: sample.vector) { outputs.insert(.shake) }
       if classifier.update(time: sample.time, specificForce: sample.vector, steps: stepCounter) {
         outputs.insert(.activity)
@@ -145,7 +152,14 @@ public struct MotionPipeline: Sendable {
       if isNew { floors.update(altimeter.climb) }
       return isNew ? .altitude : []
     case .stepCounter:
-      return []
+      guard usesHardware else { return [] }
+      var outputs: PipelineOutputs = []
+      if hardwareSteps.update(time: sample.time, reading: Double(sample.x)) {
+        outputs.insert(.steps)
+        for step in hardwareSteps.newSteps { floors.add(step) }
+      }
+      if !hardwareSteps.newEvents.isEmpty { outputs.insert(.pedometerEvents) }
+      return outputs
     }
   }
 

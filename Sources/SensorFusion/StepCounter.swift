@@ -15,6 +15,20 @@ public struct StepCounter: Sendable {
     public var height: Double?
     /// Step length over the square root of the cadence, m·√s, from a calibration walk; nil for none.
     public var stepLengthFactor: Double?
+    /// Whether steps are those of the chip's own counter (`SensorKind.stepCounter`), not of the accelerometer: where
+    /// there is no accelerometer, or where it is asked for.
+    public var usesHardware = false
+
+    /// Whether distances can be told.
+    var givesDistance: Bool { stepLengthFactor != nil || height != nil }
+
+    /// The estimated length of one step, m: it grows with the square root of the cadence (Weinberg's and Kim's models
+    /// reduced to what a wrist or pocket sensor knows). Nil where neither height nor calibration is known.
+    func stepLength(cadence: Double) -> Double? {
+      // A walker of 1.75 m at 1.85 steps/s takes steps of 0.71 m.
+      let factor = stepLengthFactor ?? height.map { 0.30 * $0 }
+      return factor.map { $0 * max(0, cadence).squareRoot() }
+    }
 
     /// The defaults.
     public init() {}
@@ -97,7 +111,7 @@ public struct StepCounter: Sendable {
     prior = GaitMeasures.prior(tuning)
     newSteps.reserveCapacity(StepPeaks.capacity)
     newEvents.reserveCapacity(4)
-    if configuration.stepLengthFactor != nil || configuration.height != nil { distance = 0 }
+    if configuration.givesDistance { distance = 0 }
   }
 
   /// Takes one accelerometer sample (m/s², device axes) with the newest output of the attitude filter, nil without a
@@ -348,19 +362,11 @@ public struct StepCounter: Sendable {
     let cadence = recent.cadence ?? m.frequency
     let stamp = Timestamp(nanoseconds: time)
     newSteps.append(Step(time: stamp, number: count, cadence: cadence, isInterpolated: isInterpolated))
-    if let length = stepLength(cadence: cadence) { distance = (distance ?? 0) + length }
+    if let length = configuration.stepLength(cadence: cadence) { distance = (distance ?? 0) + length }
     if isPaused {
       isPaused = false
       newEvents.append(PedometerEvent(time: stamp, kind: .resume))
     }
-  }
-
-  /// The estimated length of one step, m: it grows with the square root of the cadence (Weinberg's and Kim's models
-  /// reduced to what a wrist or pocket sensor knows). Nil where neither height nor calibration is known.
-  private func stepLength(cadence: Double) -> Double? {
-    // A walker of 1.75 m at 1.85 steps/s takes steps of 0.71 m.
-    let factor = configuration.stepLengthFactor ?? configuration.height.map { 0.30 * $0 }
-    return factor.map { $0 * max(0, cadence).squareRoot() }
   }
 
   private func time(ofAge age: Double, _ now: Int64) -> Int64 {

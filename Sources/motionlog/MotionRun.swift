@@ -20,6 +20,7 @@ struct MotionRun {
   private var pipeline: MotionPipeline
   private let duration: Double?
   private let isLive: Bool
+  private let history: StepHistoryRecorder?
   private var firstTime: Timestamp?
   private var lastTime: Timestamp?
   private var markCount = 0
@@ -30,8 +31,12 @@ struct MotionRun {
   /// How long after the time asked for a silent live source is waited for, seconds.
   private static let grace = 0.5
 
-  /// A run over a source that has been started.
-  init(source: any SensorSource, pipeline: MotionPipeline, isLive: Bool, duration: Double?) {
+  /// A run over a source that has been started; what its carrier does goes into `history` too.
+  init(
+    source: any SensorSource, pipeline: MotionPipeline, isLive: Bool, duration: Double?,
+    history: StepHistoryRecorder? = nil
+  ) {
+    self.history = history
     self.source = source
     self.pipeline = pipeline
     self.isLive = isLive
@@ -71,6 +76,7 @@ struct MotionRun {
       // Swapped, not copied: both keep their storage.
       swap(&batch.input, &incoming)
       batch.process(with: &pipeline)
+      history?.consume(batch)
       return try body(batch)
     }
     var samples = incoming.samples[...]
@@ -86,6 +92,7 @@ struct MotionRun {
       samples = samples.dropFirst(part.count)
       events = events.dropFirst(news.count)
       batch.process(with: &pipeline)
+      history?.consume(batch)
       guard try body(batch) else { return false }
     }
     return true

@@ -202,6 +202,58 @@ private func count(_ history: StepHistory, from start: Int64 = 0, to end: Int64 
     #expect(try count(history) == 800)
   }
 
+  /// A session of climbs: rows as the writer makes them, `ascent` and `descent` so far at a time.
+  private func write(
+    _ rows: [(seconds: Double, ascent: Double, descent: Double, floorsUp: Int)], to history: StepHistory,
+    source: String = "s"
+  ) throws {
+    let writer = try StepHistoryWriter(history: history, source: source, anchor: anchor(utc: day))
+    for row in rows {
+      var batch = ProcessedBatch()
+      var altitude = AltitudeState(time: Timestamp(seconds: row.seconds), pressure: 101)
+      (altitude.ascent, altitude.descent) = (row.ascent, row.descent)
+      batch.altitudes = [altitude]
+      batch.floorsAscended = row.floorsUp
+      batch.input.samples = [SensorSample(time: altitude.time, pressureKilopascals: 101)]
+      try writer.consume(batch)
+    }
+    try writer.finish()
+  }
+
+  @Test func climbsArePutTogetherFromTheirWrites() throws {
+    let path = temporaryPath()
+    defer { remove(path) }
+    let history = try StepHistory(path: path, keepingDays: .infinity)
+    try write(
+      [
+        (10, 0, 0, 0), (20, 1, 0, 0), (21, 2, 0, 0), (22, 3.5, 0, 0), (25, 3.5, 0, 1),  // up, then its floor
+        (26, 3.5, 1, 1), (27, 3.5, 2, 1),  // down at once
+        (60, 3.5, 4, 1),  // down again, later
+      ], to: history)
+    try write([(61, 0, 5, 0)], to: history, source: "another")
+    let climbs = try history.climbs(from: day, to: day + hour)
+    #expect(climbs.map(\.height) == [3.5, -2, -2, -5])
+    #expect(climbs.map(\.floorsAscended) == [1, 0, 0, 0])
+    #expect(climbs.map { ($0.startUTCNanoseconds - day) / second } == [20, 26, 60, 61])
+    #expect(climbs.map { ($0.endUTCNanoseconds - day) / second } == [22, 27, 60, 61])
+    let none = try history.climbs(from: day + hour, to: day + 2 * hour)
+    #expect(none.isEmpty)
+  }
+
+  @Test func aSessionThatEndedHoldsUpNone() throws {
+    let path = temporaryPath()
+    defer { remove(path) }
+    let history = try StepHistory(path: path, keepingDays: .infinity)
+    // The second begins with an earlier clock than the first ended with, as scenes do.
+    for run in 0..<2 {
+      let writer = try StepHistoryWriter(
+        history: history, source: "sim:walk", anchor: anchor(utc: day + Int64(run) * hour))
+      writer.add(steps: steps(10, from: 0), distance: nil)
+      try writer.finish()
+    }
+    #expect(try count(history) == 20)
+  }
+
   @Test func aFileThatIsNoHistoryIsAnErrorThatNamesIt() throws {
     let path = temporaryPath()
     defer { remove(path) }

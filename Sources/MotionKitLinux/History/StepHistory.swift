@@ -184,6 +184,30 @@ public final class StepHistory: MotionHistory, Sendable {
     }
   }
 
+  /// The climbs and descents that ended in a time, in order; UTC, nanoseconds since 1970-01-01.
+  public func climbs(from start: Int64, to end: Int64) throws(MotionKitError) -> [ClimbRecord] {
+    try database.withLock { (database) throws(MotionKitError) -> [ClimbRecord] in
+      var climbs: [ClimbRecord] = []
+      var session: Int64 = 0
+      let sql = """
+        SELECT session, utc, ascent, descent, floors_up, floors_down FROM climbs
+        WHERE utc >= ?1 AND utc < ?2 ORDER BY session, utc, id
+        """
+      try database.run(sql, [.integer(start), .integer(end)]) { row in
+        let (ascent, descent) = (row.real(2) ?? 0, row.real(3) ?? 0)
+        var climb = ClimbRecord(startUTCNanoseconds: row.integer(1), height: ascent - descent)
+        climb.floorsAscended = Int(row.integer(4))
+        climb.floorsDescended = Int(row.integer(5))
+        let isSameSession = session == row.integer(0)
+        session = row.integer(0)
+        if isSameSession, let last = climbs.indices.last, climbs[last].absorb(climb) { return }
+        // A row of floors alone belongs to the climb before it, or tells nothing.
+        if climb.height != 0 { climbs.append(climb) }
+      }
+      return climbs.sorted { $0.startUTCNanoseconds < $1.startUTCNanoseconds }
+    }
+  }
+
   /// The activities of a time in order, the first of which may have begun before it.
   ///
   /// Where nothing was recorded the activity is unknown: from the end of a session, or the last sign of a killed one.
@@ -251,5 +275,42 @@ extension StepHistory {
       try database.run("PRAGMA integrity_check(10)", []) { lines.append($0.text(0)) }
       return lines.joined(separator: "\n")
     }
+  }
+}
+
+/// A stretch of going up or down in the past.
+public struct ClimbRecord: Hashable, Sendable {
+  /// When its first metres had shown, UTC, nanoseconds since 1970-01-01.
+  public var startUTCNanoseconds: Int64
+  /// When its last metres had shown, the same.
+  public var endUTCNanoseconds: Int64
+  /// Metres, up positive.
+  public var height: Double
+  /// Floors of it climbed on foot.
+  public var floorsAscended = 0
+  /// Floors of it descended on foot.
+  public var floorsDescended = 0
+
+  /// A climb of which all showed at once.
+  public init(startUTCNanoseconds: Int64, height: Double) {
+    self.startUTCNanoseconds = startUTCNanoseconds
+    endUTCNanoseconds = startUTCNanoseconds
+    self.height = height
+  }
+
+  /// The longest time between two writes of one climb, and after its end for its floors, ns.
+  private static let longestPause: Int64 = 5_000_000_000
+
+  /// Makes `next`, from the same session, part of this climb if it goes on with it; returns whether.
+  fileprivate mutating func absorb(_ next: ClimbRecord) -> Bool {
+    let pause = next.startUTCNanoseconds.subtractingReportingOverflow(endUTCNanoseconds)
+    guard !pause.overflow, (0...Self.longestPause).contains(pause.partialValue), height * next.height >= 0 else {
+      return false
+    }
+    if next.height != 0 { endUTCNanoseconds = next.endUTCNanoseconds }
+    height += next.height
+    floorsAscended += next.floorsAscended
+    floorsDescended += next.floorsDescended
+    return true
   }
 }

@@ -152,7 +152,8 @@ public final class StepHistoryWriter: MotionSink {
       ON CONFLICT (source) DO UPDATE SET session = ?2, until = ?3
       WHERE session = ?2 OR until < ?4 OR until > ?4 + ?5
       """
-    let until = releasing ? now : now + Self.lease
+    // Free at once for whoever comes next, whatever its clock says.
+    let until = releasing ? Int64.min : now + Self.lease
     try database.run(
       sql, [.text(source), .integer(session), .integer(until), .integer(now), .integer(2 * Self.lease)])
     return database.changes > 0

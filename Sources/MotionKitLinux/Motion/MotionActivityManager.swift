@@ -11,7 +11,9 @@ struct ActivityStage: SampleStage {
   private var hasBegun = false
   var pacingSensor: SensorKind { .accelerometer }
 
-  func demand(interval: Double) -> SensorDemand { PedestrianPipeline.demand(usesBarometer: false) }
+  func demand(interval: Double) -> SensorDemand {
+    PedestrianPipeline.demand(usesBarometer: false, usesHardwareCounter: false)
+  }
 
   mutating func begin(_ description: SourceDescription) { pedestrian.begin(description) }
 

@@ -41,6 +41,9 @@ public struct Walker: Hashable, Sendable {
   public var stepLengthFactor: Double?
   /// Fewer false steps on hand motion at the price of some real ones.
   public var isStrict = false
+  /// Steps from the chip's own counter even where there is an accelerometer; without one they are anyway. Their times
+  /// are estimates, and they come late and in lumps.
+  public var usesHardwareCounter = false
 
   /// A walker of whom nothing is known: steps and cadence, no distance.
   public init(height: Double? = nil, stepLengthFactor: Double? = nil) {
@@ -73,17 +76,28 @@ struct PedestrianPipeline: Sendable {
   /// Enough for floors, Hz.
   static let barometerRate = 10.0
 
+  /// How often a chip's counter is read, Hz.
+  static let hardwareRate = 1.0
+
   let walker: Walker
   private(set) var pipeline: MotionPipeline?
   private(set) var hasBarometer = false
 
   init(walker: Walker) { self.walker = walker }
 
-  static func demand(usesBarometer: Bool) -> SensorDemand {
+  static func demand(usesBarometer: Bool, usesHardwareCounter: Bool) -> SensorDemand {
     var demand = SensorDemand(
       rates: [.accelerometer: inertialRate, .gyroscope: inertialRate], required: [.accelerometer])
+    if usesHardwareCounter {
+      demand.rates[.stepCounter] = hardwareRate
+      demand.required = [.stepCounter]
+    }
     if usesBarometer { demand.rates[.barometer] = barometerRate }
     return demand
+  }
+
+  func demand(usesBarometer: Bool) -> SensorDemand {
+    Self.demand(usesBarometer: usesBarometer, usesHardwareCounter: walker.usesHardwareCounter)
   }
 
   mutating func begin(_ description: SourceDescription) {
@@ -93,11 +107,12 @@ struct PedestrianPipeline: Sendable {
     configuration.stepCounter.height = walker.height
     configuration.stepCounter.stepLengthFactor = walker.stepLengthFactor
     configuration.stepCounter.isStrict = walker.isStrict
+    configuration.stepCounter.usesHardware = walker.usesHardwareCounter || description.countsStepsInHardwareOnly
     pipeline = MotionPipeline(configuration: configuration)
   }
 
   mutating func process(_ sample: SensorSample) -> PipelineOutputs? {
-    sample.kind == .magnetometer || sample.kind == .stepCounter ? nil : pipeline?.process(sample)
+    sample.kind == .magnetometer ? nil : pipeline?.process(sample)
   }
 }
 
@@ -118,7 +133,7 @@ struct PedometerStage: SampleStage {
 
   init(walker: Walker) { pedestrian = PedestrianPipeline(walker: walker) }
 
-  func demand(interval: Double) -> SensorDemand { PedestrianPipeline.demand(usesBarometer: true) }
+  func demand(interval: Double) -> SensorDemand { pedestrian.demand(usesBarometer: true) }
 
   mutating func begin(_ description: SourceDescription) { pedestrian.begin(description) }
 
@@ -126,7 +141,7 @@ struct PedometerStage: SampleStage {
     guard let outputs = pedestrian.process(sample) else { return }
     if data == nil { data = PedometerData(start: sample.time) }
     if outputs.contains(.steps), let steps = pedestrian.pipeline?.newSteps { add(steps) }
-    if outputs.contains(.pedometerEvents), pedestrian.pipeline?.gait.isPaused == true {
+    if outputs.contains(.pedometerEvents), pedestrian.pipeline?.newPedometerEvents.last?.kind == .pause {
       data?.currentCadence = nil
       data?.currentPace = nil
     }
@@ -171,7 +186,7 @@ struct PedometerEventStage: SampleStage {
 
   init(walker: Walker) { pedestrian = PedestrianPipeline(walker: walker) }
 
-  func demand(interval: Double) -> SensorDemand { PedestrianPipeline.demand(usesBarometer: false) }
+  func demand(interval: Double) -> SensorDemand { pedestrian.demand(usesBarometer: false) }
 
   mutating func begin(_ description: SourceDescription) { pedestrian.begin(description) }
 
@@ -208,10 +223,10 @@ public final class Pedometer: Sendable {
     totals = UpdateChannel(source: source, purpose: "step counting", interval: 0)
   }
 
-  /// Whether there is an accelerometer to count steps with.
-  public var isStepCountingAvailable: Bool { source.has(.accelerometer) }
+  /// Whether there is an accelerometer to count steps with, or a chip that counts them.
+  public var isStepCountingAvailable: Bool { source.has(.accelerometer) || source.has(.stepCounter) }
   /// Whether floors can be counted: a barometer too.
-  public var isFloorCountingAvailable: Bool { source.has(.accelerometer) && source.has(.barometer) }
+  public var isFloorCountingAvailable: Bool { isStepCountingAvailable && source.has(.barometer) }
   /// Whether distances and paces can be told: the walker's height or a calibration is known.
   public var isDistanceAvailable: Bool { walker.givesDistance && isStepCountingAvailable }
   /// Whether updates were started since the last stop and have not failed.
@@ -225,7 +240,7 @@ public final class Pedometer: Sendable {
 
   /// Starts counting, to be read from `data`.
   public func startUpdates() {
-    totals.start(PedometerStage(walker: walker), delivery: delivery, executor: nil, handler: nil)
+    totals.start(PedometerStage(walker: counted), delivery: delivery, executor: nil, handler: nil)
   }
 
   /// Starts counting and calls `handler` on `queue` with the total since the start whenever steps are released;
@@ -236,7 +251,7 @@ public final class Pedometer: Sendable {
   }
 
   package func startUpdates(on executor: HandlerExecutor, handler: @escaping MotionManager.Handler<PedometerData>) {
-    totals.start(PedometerStage(walker: walker), delivery: delivery, executor: executor, handler: handler)
+    totals.start(PedometerStage(walker: counted), delivery: delivery, executor: executor, handler: handler)
   }
 
   /// Stops counting; no handler call begins after this returns.
@@ -244,7 +259,14 @@ public final class Pedometer: Sendable {
 
   /// Totals since the start of the iteration as a sequence.
   public func updates() -> MotionUpdates<PedometerData> {
-    totals.updates(delivery: delivery) { [walker] in PedometerStage(walker: walker) }
+    totals.updates(delivery: delivery) { [counted] in PedometerStage(walker: counted) }
+  }
+
+  /// The walker, with the chip's counter where the source has nothing better.
+  private var counted: Walker {
+    var walker = walker
+    if !source.has(.accelerometer), source.has(.stepCounter) { walker.usesHardwareCounter = true }
+    return walker
   }
 
   // MARK: Events
@@ -262,7 +284,7 @@ public final class Pedometer: Sendable {
   package func startEventUpdates(
     on executor: HandlerExecutor, handler: @escaping MotionManager.Handler<PedometerEvent>
   ) {
-    events.start(PedometerEventStage(walker: walker), delivery: delivery, executor: executor, handler: handler)
+    events.start(PedometerEventStage(walker: counted), delivery: delivery, executor: executor, handler: handler)
   }
 
   /// Stops events; no handler call begins after this returns.
@@ -270,6 +292,6 @@ public final class Pedometer: Sendable {
 
   /// Pauses and resumptions as a sequence.
   public func eventUpdates() -> MotionUpdates<PedometerEvent> {
-    events.updates(delivery: delivery) { [walker] in PedometerEventStage(walker: walker) }
+    events.updates(delivery: delivery) { [counted] in PedometerEventStage(walker: counted) }
   }
 }

@@ -178,7 +178,8 @@ public final class SharedSource: Sendable {
     state.withLock {
       $0.consumers.append(consumer)
       if consumer.feedsHistory, let history, !$0.consumers.contains(where: { $0 is HistoryConsumer }) {
-        $0.consumers.append(HistoryConsumer(uri: uri, open: history))
+        let usesHardwareCounter = consumer.demand.required.contains(.stepCounter)
+        $0.consumers.append(HistoryConsumer(uri: uri, usesHardwareCounter: usesHardwareCounter, open: history))
       }
       $0.generation += 1
     }

@@ -179,6 +179,7 @@ extension MotionPipeline.Configuration {
     let stepSettings: [(key: String, value: JSONValue)] = [
       ("isStrict", .bool(stepCounter.isStrict)), ("height", .optional(stepCounter.height)),
       ("stepLengthFactor", .optional(stepCounter.stepLengthFactor)),
+      ("usesHardware", .bool(stepCounter.usesHardware)),
     ]
     let altimeterSettings: [(key: String, value: JSONValue)] = [
       ("seaLevelPressure", .optional(altimeter.seaLevelPressure)), ("startHeight", .optional(altimeter.startHeight)),
@@ -210,6 +211,8 @@ extension MotionPipeline.Configuration {
     read("stepCounter", "isStrict", \.bool, into: &stepCounter.isStrict)
     read("stepCounter", "height", optional, into: &stepCounter.height)
     read("stepCounter", "stepLengthFactor", optional, into: &stepCounter.stepLengthFactor)
+    // Recordings from before there was a choice do not have it, and counted by the accelerometer.
+    if let choice = json["stepCounter"]?["usesHardware"]?.bool { stepCounter.usesHardware = choice }
     read("altimeter", "seaLevelPressure", optional, into: &altimeter.seaLevelPressure)
     read("altimeter", "startHeight", optional, into: &altimeter.startHeight)
     read("altimeter", "temperatureCoefficient", \.double, into: &altimeter.temperatureCoefficient)

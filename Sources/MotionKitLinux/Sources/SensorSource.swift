@@ -96,6 +96,9 @@ public struct SourceDescription: Hashable, Sendable {
     self.anchors = anchors
   }
 
+  /// Whether steps can only come from a chip's own counter: there is one, and no accelerometer to count better with.
+  public var countsStepsInHardwareOnly: Bool { sensor(.stepCounter) != nil && sensor(.accelerometer) == nil }
+
   /// The sensor of a kind, if there is one.
   public func sensor(_ kind: SensorKind) -> SensorDescription? { sensors.first { $0.kind == kind } }
 }

@@ -40,6 +40,8 @@ enum Option: String, CaseIterable {
   case host
   case port
   case once
+  case history
+  case week
   case quiet
   case verbose
   case noColor = "no-color"
@@ -89,7 +91,8 @@ enum Option: String, CaseIterable {
     case .method: "METHOD"
     case .host: "ADDRESS"
     case .port: "N"
-    case .json, .verify, .loop, .compress, .once, .assumeRate, .quiet, .verbose, .noColor, .help, .version: nil
+    case .history: "PATH|none"
+    case .json, .verify, .loop, .compress, .once, .week, .assumeRate, .quiet, .verbose, .noColor, .help, .version: nil
     }
   }
 
@@ -152,6 +155,12 @@ enum Option: String, CaseIterable {
     case .host: ["the address to listen on", "(default: 127.0.0.1, which only this machine reaches; 0.0.0.0 for all)"]
     case .port: ["the port to listen on (default: 30431, iiod's own; 0 for any that is free)"]
     case .once: ["end at the end of the source, instead of beginning again"]
+    case .history:
+      [
+        "the file for steps and climbs (default: for a device the user's, otherwise none;",
+        "it is MOTIONKIT_HISTORY, else motionkit/history.sqlite in ~/.local/state)",
+      ]
+    case .week: ["the last seven days, a bar a day"]
     case .quiet: ["errors only"]
     case .verbose: ["more detail"]
     case .noColor: ["no colour (NO_COLOR does the same)"]

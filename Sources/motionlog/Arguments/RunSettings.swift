@@ -34,6 +34,8 @@ struct RunSettings {
   var range = ReplayRange()
   /// Whether to print JSON.
   var isJSON: Bool
+  /// Where steps and climbs go.
+  var history = HistoryChoice.none
 
   /// Reads the options; `file` is a session directory that takes the place of `--source`.
   init(_ arguments: ParsedArguments, recording directory: String? = nil) throws(UsageError) {

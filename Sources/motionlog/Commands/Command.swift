@@ -24,6 +24,11 @@ struct Command: Sendable {
     .source, .sensors, .rate, .device, .trigger, .frame, .declination, .latitude, .longitude, .duration,
   ]
 
+  /// Help of `--history` where it is read.
+  private static let pastHelp: [Option: [String]] = [
+    .history: ["the history's file", "(default: MOTIONKIT_HISTORY, else motionkit/history.sqlite in ~/.local/state)"]
+  ]
+
   /// Every command, in the order of the help.
   static let all: [Command] = [
     Command(
@@ -45,7 +50,7 @@ struct Command: Sendable {
         "On a terminal: a readout in place, with an artificial horizon. q quits, p pauses, z sets the altitude",
         "to zero, m marks an event. In a pipe: one line a second. With --json: one object a line.",
       ],
-      options: starting + [.interval, .speed, .json],
+      options: starting + [.interval, .speed, .json, .history],
       examples: [
         ("motionlog live -u sim:walk", "a simulated walk"),
         ("motionlog live", "this machine's sensors"),
@@ -58,7 +63,7 @@ struct Command: Sendable {
         "Writes raw samples and everything computed from them into the new directory DIR (default: motion- and the",
         "time) and prints its name. m or SIGUSR1 marks an event. Data reach the disk at least once a second.",
       ],
-      options: starting + [.rotate, .syncInterval, .minFree, .compress, .label, .origin, .speed],
+      options: starting + [.rotate, .syncInterval, .minFree, .compress, .label, .origin, .speed, .history],
       examples: [
         ("motionlog record walk -u sim:walk -d 30s", "half a minute of a simulated walk"),
         ("motionlog record --rate 200,mag=100,baro=25", "this machine's sensors until Ctrl-C"),
@@ -154,6 +159,35 @@ struct Command: Sendable {
         ("motionlog emulate recordings/walk --host 0.0.0.0", "a recording, for the whole network"),
       ],
       run: EmulateCommand.run),
+    Command(
+      name: "steps", summary: "steps of today and of the last seven days",
+      text: [
+        "Steps, distance, floors and time spent walking, today by the hour, from the history that live, record and",
+        "applications write while they read a device. Distances need MOTIONKIT_HEIGHT_M, the walker's height. Hours and",
+        "days are those of the local clock.",
+      ],
+      options: [.week, .history, .json],
+      optionHelp: pastHelp,
+      examples: [
+        ("motionlog steps", "today, by the hour"),
+        ("motionlog steps --week", "a bar a day"),
+        ("motionlog live -u sim:walk --speed max -d 5m --history trial.sqlite -q", "a history to try with; then:"),
+        ("motionlog steps --history trial.sqlite --json", "for programs"),
+      ],
+      run: StepsCommand.run),
+    Command(
+      name: "altitude", summary: "climbs of today and of the last seven days",
+      text: [
+        "Metres climbed and descended by the barometer, today and in seven days, floors on foot, and each climb with",
+        "its time, from the history that live, record and applications write while they read a device.",
+      ],
+      options: [.week, .history, .json],
+      optionHelp: pastHelp.merging([.week: ["each climb of the last seven days, instead of today's"]]) { $1 },
+      examples: [
+        ("motionlog altitude", "the climbs of today"),
+        ("motionlog altitude --week --json", "seven days, for programs"),
+      ],
+      run: AltitudeCommand.run),
   ]
 
   /// The command of a name.

@@ -30,7 +30,14 @@ struct Context {
         try openSource(settings.source, pacing: pacing)
       }
     let description = try source.start(settings.request)
-    let started = StartedSource(source: source, description: description, settings: settings)
+    let history: StepHistoryRecorder?
+    do {
+      history = try settings.history.recorder(for: description, &console)
+    } catch {
+      source.stop()
+      throw error
+    }
+    let started = StartedSource(source: source, description: description, settings: settings, history: history)
     for note in description.notes { console.detail(note) }
     if started.frame != .arbitrary, description.sensor(.magnetometer) == nil {
       console.warning("frame '\(started.frame.word)' without a magnetometer: yaw starts at 0 and drifts")
@@ -55,9 +62,13 @@ struct StartedSource {
   /// The pipeline's settings: those of the recording where the source is one, so that the outputs are the same.
   let configuration: MotionPipeline.Configuration
   private let duration: Double?
+  private let history: StepHistoryRecorder?
 
-  fileprivate init(source: any SensorSource, description: SourceDescription, settings: RunSettings) {
+  fileprivate init(
+    source: any SensorSource, description: SourceDescription, settings: RunSettings, history: StepHistoryRecorder?
+  ) {
     self.source = source
+    self.history = history
     self.description = description
     duration = settings.duration
     if let recording = source as? RecordingSource {
@@ -77,7 +88,14 @@ struct StartedSource {
   var run: MotionRun {
     MotionRun(
       source: source, pipeline: MotionPipeline(configuration: configuration), isLive: description.isLive,
-      duration: duration)
+      duration: duration, history: history)
+  }
+
+  /// Ends the history's session, if there is one; what could not be written is said.
+  func finishHistory(_ console: inout Console) {
+    guard let history else { return }
+    history.finish()
+    if let error = history.error { HistoryChoice.warn(error, &console) }
   }
 }
 
@@ -90,5 +108,7 @@ extension MotionPipeline.Configuration {
     filter.accelerometerRange = description.sensor(.accelerometer)?.range ?? .infinity
     filter.gyroscopeRange = description.sensor(.gyroscope)?.range ?? .infinity
     if let delay = description.sensor(.magnetometer)?.delay { filter.magnetometerDelay = delay }
+    stepCounter.height = Walker.current.height
+    stepCounter.usesHardware = description.countsStepsInHardwareOnly
   }
 }

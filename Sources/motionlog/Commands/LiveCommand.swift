@@ -6,7 +6,8 @@ import SensorFusion
 enum LiveCommand {
   static func run(_ arguments: ParsedArguments, _ context: inout Context) throws -> ExitCode {
     if let operand = arguments.operands.first { throw UsageError.unexpectedOperand(operand, command: "live") }
-    let settings = try RunSettings(arguments)
+    var settings = try RunSettings(arguments)
+    settings.history = try HistoryChoice(arguments)
     let pacing = try ReplayCommand.pacing(arguments)
     return try show(settings, pacing: pacing, &context)
   }
@@ -14,6 +15,7 @@ enum LiveCommand {
   /// Starts the source and shows it until something ends the run.
   static func show(_ settings: RunSettings, pacing: Pacing, _ context: inout Context) throws -> ExitCode {
     let started = try context.start(settings, pacing: pacing)
+    defer { started.finishHistory(&context.console) }
     let end: RunEnd
     if settings.isJSON {
       end = try json(started, settings, &context)

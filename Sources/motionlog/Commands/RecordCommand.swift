@@ -6,7 +6,8 @@ import SensorFusion
 enum RecordCommand {
   static func run(_ arguments: ParsedArguments, _ context: inout Context) throws -> ExitCode {
     if arguments.operands.count > 1 { throw UsageError.unexpectedOperand(arguments.operands[1], command: "record") }
-    let settings = try RunSettings(arguments)
+    var settings = try RunSettings(arguments)
+    settings.history = try HistoryChoice(arguments)
     let directory = arguments.operands.first ?? defaultDirectory()
     guard !directory.isEmpty else { throw UsageError.missingOperand("the directory's name", command: "record") }
     let pacing = try ReplayCommand.pacing(arguments)
@@ -52,6 +53,7 @@ enum RecordCommand {
       }
     }
     context.console.endProgress()
+    started.finishHistory(&context.console)
     let summary = try writer.finish(ended: words(for: result), counters: run.counters)
     try context.output.line(directory)
     try context.output.flush()

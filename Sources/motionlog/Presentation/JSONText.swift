@@ -10,6 +10,12 @@ struct JSONObject {
   /// Adds a number in the shortest form that reads back to the same bits; null where it is not finite.
   mutating func add(_ key: String, _ value: Double) { add(key, raw: value.isFinite ? "\(value)" : "null") }
 
+  /// Adds a number that may not be known: null then.
+  mutating func add(_ key: String, optional value: Double?) { add(key, value ?? .nan) }
+
+  /// Adds a whole number that may not be known: null then.
+  mutating func add(_ key: String, optional value: Int?) { add(key, raw: value.map { "\($0)" } ?? "null") }
+
   /// Adds a whole number.
   mutating func add(_ key: String, _ value: Int64) { add(key, raw: "\(value)") }
 

@@ -39,6 +39,32 @@ import Testing
       })
   }
 
+  @Test func aBoardWithNothingButAChipThatCountsIsEnough() throws {
+    let readings: [Float] = [700, 700, 702, 704, 704, 706]
+    let samples = readings.enumerated().map { index, steps in
+      SensorSample(time: Timestamp(seconds: Double(index)), kind: .stepCounter, x: steps, y: 0, z: 0)
+    }
+    let device = ScriptedSource(kinds: [.stepCounter], samples: samples)
+    let source = SharedSource(device, stepping: .free, history: nil)
+    let pedometer = Pedometer(source: source)
+    #expect(pedometer.isStepCountingAvailable)
+    pedometer.startUpdates()
+    device.end()
+    try source.waitUntilEnd()
+    #expect(device.requests.first?.required == [.stepCounter])
+    #expect(pedometer.data?.numberOfSteps == 6)
+  }
+
+  @Test func aChipThatCountsIsUsedBesideAnAccelerometerOnlyWhenAskedFor() {
+    let device = ScriptedSource(kinds: [.accelerometer, .stepCounter])
+    let source = SharedSource(device, stepping: .free, history: nil)
+    var walker = Walker()
+    #expect(PedometerStage(walker: walker).demand(interval: 0).rates[.stepCounter] == nil)
+    walker.usesHardwareCounter = true
+    #expect(PedometerStage(walker: walker).demand(interval: 0).required == [.stepCounter])
+    #expect(Pedometer(source: source, walker: walker).isStepCountingAvailable)
+  }
+
   @Test func theWriterComesAndGoesWithTheServicesThatCount() {
     let source = SharedSource(
       ScriptedSource(), stepping: .free,

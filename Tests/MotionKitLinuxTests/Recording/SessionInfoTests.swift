@@ -37,6 +37,7 @@ import Testing
     info.pipeline.filter.outputLatency = 0.0025
     info.pipeline.filter.spreadsCorrections = true
     info.pipeline.stepCounter.height = 1.81
+    info.pipeline.stepCounter.usesHardware = true
     info.pipeline.altimeter.seaLevelPressure = 101.9
     info.pipeline.altimeter.temperatureCoefficient = -0.01
     info.labels = ["subject": "A", "place": "stairs"]

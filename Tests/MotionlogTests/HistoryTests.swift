@@ -1,0 +1,162 @@
+import Foundation
+import Glibc
+import MotionKitLinux
+import Testing
+
+@testable import motionlog
+
+/// `motionlog steps` and `altitude`, and what `live` and `record` write for them.
+@Suite struct HistoryTests {
+  /// A time zone in which it is about noon, so that no run crosses midnight.
+  private static let noon: String = {
+    let hour = Int(time(nil)) / 3600 % 24
+    // POSIX counts west of Greenwich as positive.
+    let west = hour - 12
+    return "TST\(west)"
+  }()
+
+  private func run(_ arguments: [String], _ more: [String: String] = [:]) throws -> BuiltProgram.Outcome {
+    try BuiltProgram.run(arguments, environment: ["TZ": Self.noon].merging(more) { $1 })
+  }
+
+  private func object(_ outcome: BuiltProgram.Outcome) throws -> [String: Any] {
+    #expect(outcome.status == 0, "\(outcome.error)")
+    #expect(outcome.lines.count == 1)
+    return try #require(JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])
+  }
+
+  @Test func anEmptyHistoryIsZeroAndSaysHowToFillIt() throws {
+    let directory = try TemporaryDirectory()
+    for command in ["steps", "altitude"] {
+      for options in [[], ["--week"], ["--json"]] {
+        let outcome = try run([command] + options, ["HOME": directory.path])
+        #expect(outcome.status == 0)
+        #expect(outcome.output.contains("0"))
+        #expect(outcome.error.contains(directory(".local/state/motionkit/history.sqlite")))
+        #expect(outcome.error.contains("motionlog live"))
+      }
+      #expect(try run([command, "-q"], ["HOME": directory.path]).error == "")
+    }
+    // Asking begins no history.
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
+    let steps = try object(run(["steps", "--json", "--history", directory("none.sqlite")]))
+    #expect(steps["steps"] as? Int == 0)
+    #expect(steps["distance_m"] is NSNull && steps["floors_up"] is NSNull)
+    #expect((steps["hours"] as? [Any])?.count == 24)
+  }
+
+  @Test func stepsOfARunAreThereByHourAndByDay() throws {
+    let directory = try TemporaryDirectory()
+    let file = directory("history.sqlite")
+    let walk = "sim:walk?steps=100&seed=3"
+    let height = ["MOTIONKIT_HEIGHT_M": "1.8"]
+    let live = try run(["live", "-u", walk, "--speed", "max", "--json", "--history", file], height)
+    #expect(live.status == 0)
+    let shown = live.lines.count { $0.contains(#""type":"step""#) }
+    #expect((95...105).contains(shown))
+
+    let today = try object(run(["steps", "--json", "--history", file]))
+    #expect(today["steps"] as? Int == shown)
+    #expect(abs((today["distance_m"] as? Double ?? 0) - 0.7 * Double(shown)) < 10)
+    let hours = try #require(today["hours"] as? [[String: Any]])
+    #expect(hours.compactMap { $0["steps"] as? Int }.reduce(0, +) == shown)
+    let week = try object(run(["steps", "--week", "--json", "--history", file]))
+    let days = try #require(week["days"] as? [[String: Any]])
+    #expect(days.map { $0["steps"] as? Int } == [0, 0, 0, 0, 0, 0, shown])
+
+    let text = try run(["steps", "--history", file])
+    #expect(text.error == "")
+    #expect(text.lines.first?.hasPrefix("today: \(shown) steps, 0.0") == true)
+    #expect(text.output.contains("█"))
+    let chart = try run(["steps", "--week", "--history", file])
+    #expect(chart.lines.count == 8)
+    #expect(chart.lines.last?.hasSuffix("  " + String(repeating: "█", count: 40)) == true)
+    let plain = try run(["steps", "--week", "--history", file], ["LANG": "C", "LC_ALL": "C"])
+    #expect(plain.lines.last?.hasSuffix(String(repeating: "#", count: 40)) == true)
+  }
+
+  @Test func climbsOfARecordedRunAreThere() throws {
+    let directory = try TemporaryDirectory()
+    let file = directory("history.sqlite")
+    let record = try run(
+      ["record", directory("up"), "-u", "sim:stairs?floors=3", "--speed", "max", "--history", file, "-q"])
+    #expect(record.status == 0, "\(record.error)")
+    let summary = try SessionSummary(directory: directory("up"))
+    let altitude = try object(run(["altitude", "--json", "--history", file]))
+    let today = try #require(altitude["today"] as? [String: Any])
+    #expect(abs((today["ascent_m"] as? Double ?? 0) - summary.ascent) < 0.01)
+    #expect(summary.ascent > 5)
+    #expect((today["floors_up"] as? Int ?? 0) > 0)
+    let climbs = try #require(altitude["climbs"] as? [[String: Any]])
+    let up = climbs.compactMap { $0["height_m"] as? Double }.filter { $0 > 0 }.reduce(0, +)
+    #expect(abs(up - summary.ascent) < 0.01)
+    let text = try run(["altitude", "--week", "--history", file])
+    #expect(text.lines.count == 2 + climbs.count)
+    #expect(text.lines[0].hasPrefix("today: ") && text.lines[1].hasPrefix("last seven days: up "))
+  }
+
+  @Test func scenesGoIntoNoHistoryUnasked() throws {
+    let directory = try TemporaryDirectory()
+    for options in [[], ["--history", "none"]] {
+      let outcome = try run(
+        ["live", "-u", "sim:walk", "--speed", "max", "-d", "8s"] + options, ["HOME": directory.path])
+      #expect(outcome.status == 0)
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
+  }
+
+  @Test func aDeviceGoesIntoTheUsersHistoryUnlessToldNotTo() throws {
+    let directory = try TemporaryDirectory()
+    let settings = Emulator.Settings()
+    let emulator = try Emulator(uri: "sim:walk", settings: settings)
+    defer { emulator.stop() }
+    let source = "ip:127.0.0.1:\(emulator.server.port)"
+    let without = try run(["live", "-u", source, "-d", "500ms", "--history", "none"], ["HOME": directory.path])
+    #expect(without.status == 0, "\(without.error)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
+    let outcome = try run(["live", "-u", source, "-d", "500ms"], ["HOME": directory.path])
+    #expect(outcome.status == 0, "\(outcome.error)")
+    let file = directory(".local/state/motionkit/history.sqlite")
+    #expect(FileManager.default.fileExists(atPath: file))
+    // One that cannot be begun is said, and the run goes on.
+    let nowhere = try run(["live", "-u", source, "-d", "500ms"], ["MOTIONKIT_HISTORY": "/proc/none/history.sqlite"])
+    #expect(nowhere.status == 0)
+    #expect(nowhere.error.contains("/proc/none"))
+  }
+
+  @Test func whatCannotBeIsSaid() throws {
+    let directory = try TemporaryDirectory()
+    try Data(repeating: 65, count: 4096).write(to: URL(fileURLWithPath: directory("text")))
+    let cases: [(arguments: [String], status: Int32, word: String)] = [
+      (["steps", "today"], 2, "today"), (["altitude", "x"], 2, "'x'"), (["steps", "--history", "none"], 2, "none"),
+      (["steps", "--history="], 2, "--history"), (["steps", "--history", directory("text")], 5, directory("text")),
+      (["live", "-u", "sim:walk", "--speed", "max", "-d", "1s", "--history", "/proc/none/h"], 3, "/proc/none"),
+    ]
+    for (arguments, status, word) in cases {
+      let outcome = try run(arguments)
+      #expect(outcome.status == status, "\(arguments): \(outcome.error)")
+      #expect(outcome.error.contains(word), "\(arguments): \(outcome.error)")
+      #expect(outcome.output == "")
+    }
+  }
+
+  /// The zone of `noon` with the clock set forward, or back, this very night.
+  @Test(arguments: [(isForward: true, hours: 23), (isForward: false, hours: 25)])
+  func aDayHasAsManyHoursAsTheLocalClockGivesIt(isForward: Bool, hours: Int) throws {
+    let directory = try TemporaryDirectory()
+    let west = Int(time(nil)) / 3600 % 24 - 12
+    var local = time(nil) - 3600 * west
+    var parts = tm()
+    gmtime_r(&local, &parts)
+    let (today, other) = (Int(parts.tm_yday), (Int(parts.tm_yday) + 180) % 365)
+    let (forward, back) = isForward ? (today, other) : (other, today)
+    let zone = ["TZ": "TST\(west)DST,\(forward)/2,\(back)/3"]
+    let steps = try object(run(["steps", "--json", "--history", directory("none.sqlite")], zone))
+    let starts = try #require(steps["hours"] as? [[String: Any]]).compactMap { $0["start"] as? String }
+    #expect(starts.count == hours)
+    let clocks = starts.map { String($0.dropFirst(11).prefix(5)) }
+    #expect(clocks.first == "00:00" && clocks.last == "23:00")
+    #expect(Set(starts).count == hours)
+    #expect(clocks.contains("02:00") != isForward)
+  }
+}
