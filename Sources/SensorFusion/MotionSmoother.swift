@@ -13,6 +13,13 @@ public struct MotionSmoother: Sendable {
     self.configuration = configuration
   }
 
+  /// The smoothed motion of a recording as it stands: samples that a pipeline with these settings would not use are left
+  /// out, as they are there.
+  public static func motions(of samples: [SensorSample], settings: MotionPipeline.Configuration) -> [MotionState] {
+    var gate = SampleGate()
+    return MotionSmoother(configuration: settings.filter).smooth(samples.filter { gate.accept($0) })
+  }
+
   /// One state for each gyroscope sample after the first accelerometer sample (each accelerometer sample where there
   /// is no gyroscope).
   ///

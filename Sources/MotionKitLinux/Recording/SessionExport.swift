@@ -107,6 +107,7 @@ private struct SessionExport {
     let altitude = series.count
     series.append(Series(columns: ["relative_altitude_m", "vertical_speed_m_s"]))
     var pipeline = MotionPipeline(configuration: reader.info.pipeline)
+    var toSmooth: [SensorSample] = []
     while let sample = try reader.next() {
       first = first ?? sample.time.nanoseconds
       last = sample.time.nanoseconds
@@ -115,7 +116,9 @@ private struct SessionExport {
         series[slot].append(sample.time, numbers)
       }
       let outputs = pipeline.process(sample)
-      if outputs.contains(.motion) {
+      if reader.info.isSmoothed {
+        toSmooth.append(sample)
+      } else if outputs.contains(.motion) {
         let state = DeviceMotion(pipeline.motion, frame: frame)
         series[motion].append(state.time, Self.numbers(state))
       }
@@ -123,6 +126,10 @@ private struct SessionExport {
         let state = pipeline.altitude
         series[altitude].append(state.time, [state.relativeAltitude, state.verticalSpeed])
       }
+    }
+    for motionState in MotionSmoother.motions(of: toSmooth, settings: reader.info.pipeline) {
+      let state = DeviceMotion(motionState, frame: frame)
+      series[motion].append(state.time, Self.numbers(state))
     }
     for index in series.indices { series[index].settle() }
     series.removeAll { $0.times.isEmpty }

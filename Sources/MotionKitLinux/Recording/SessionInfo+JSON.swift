@@ -22,6 +22,7 @@ extension SessionInfo {
         .object(calibration.sorted { $0.key < $1.key }.map { ($0.key, .array($0.value.map { .real($0) })) })
       ), ("pipeline", pipeline.json),
     ]
+    if isSmoothed { members.append(("smoothed", .bool(true))) }
     if let closing { members.append(("closing", closing.json)) }
     return .object(members)
   }
@@ -60,6 +61,7 @@ extension SessionInfo {
     } else {
       missing.append("pipeline")
     }
+    isSmoothed = json["smoothed"]?.bool ?? false
     closing = json["closing"].map { ClosingSummary(json: $0) }
   }
 }

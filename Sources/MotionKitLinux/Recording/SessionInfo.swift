@@ -28,6 +28,8 @@ public struct SessionInfo: Hashable, Sendable {
   public var calibration: [String: [Double]] = [:]
   /// All settings of the pipeline, so that a replay computes the same.
   public var pipeline: MotionPipeline.Configuration
+  /// Whether the motion is that of `MotionSmoother`, which knows the whole recording, not the live pipeline's.
+  public var isSmoothed = false
   /// The user's own labels.
   public var labels: [String: String] = [:]
   /// Where the data come from, in a sentence: the place of the sensor, the program imported from, the licence.

@@ -15,6 +15,7 @@ enum Option: String, CaseIterable {
   case speed
   case to
   case verify
+  case smooth
   case repair
   case label
   case origin
@@ -80,7 +81,7 @@ enum Option: String, CaseIterable {
     case .method: "METHOD"
     case .host: "ADDRESS"
     case .port: "N"
-    case .json, .verify, .once, .assumeRate, .quiet, .verbose, .noColor, .help, .version: nil
+    case .json, .verify, .smooth, .once, .assumeRate, .quiet, .verbose, .noColor, .help, .version: nil
     }
   }
 
@@ -114,6 +115,11 @@ enum Option: String, CaseIterable {
     case .speed: ["how fast: 1 (default), 10, 0.5, … or max"]
     case .to: ["live (default), json, or a new directory to record into"]
     case .verify: ["compute everything anew and compare with the recording, bit for bit"]
+    case .smooth:
+      [
+        "the best estimate of the motion, from the whole recording,",
+        "into --to (default: a new directory NAME-smooth)",
+      ]
     case .repair: ["also make a clean copy in this new directory"]
     case .label: ["words of your own for session.json: place=pocket,walker=anna"]
     case .origin: ["a sentence for session.json that says where the data come from"]

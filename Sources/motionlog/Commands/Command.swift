@@ -70,10 +70,13 @@ struct Command: Sendable {
         "Shows a recording as live shows a device, prints it as JSON, or records it anew. With --verify it computes",
         "everything again and compares with what the live session wrote, bit for bit: exit code 0 if identical.",
       ],
-      options: [.speed, .to, .verify, .sensors, .frame, .declination, .latitude, .longitude, .duration, .interval],
+      options: [
+        .speed, .to, .verify, .smooth, .sensors, .frame, .declination, .latitude, .longitude, .duration, .interval,
+      ],
       examples: [
         ("motionlog replay recordings/walk --speed 10", "ten times as fast as it was"),
         ("motionlog replay recordings/walk --verify", "the same bits again?"),
+        ("motionlog replay recordings/walk --smooth --to walk-smooth", "the best estimate, for analysis"),
         ("motionlog replay recordings/walk --speed max --to json", "all outputs, as fast as possible"),
       ],
       run: ReplayCommand.run),

@@ -68,6 +68,19 @@ struct StartedSource {
   /// The earth frame of the attitude.
   var frame: ReferenceFrame { configuration.filter.referenceFrame }
 
+  /// What session.json of a new recording says: what the old one said where the source is one.
+  var sessionInfo: SessionInfo {
+    guard let recording = source as? RecordingSource else {
+      return SessionInfo(source: description, pipeline: configuration)
+    }
+    var info = recording.info
+    info.software = SessionInfo.currentSoftware
+    info.sensors = recording.info.sensors.filter { description.sensor($0.kind) != nil }
+    info.pipeline = configuration
+    info.isSmoothed = false
+    return info
+  }
+
   /// The run over it.
   var run: MotionRun {
     MotionRun(
