@@ -40,6 +40,8 @@ public struct MotionPipeline: Sendable {
     public var stepCounter = StepCounter.Configuration()
     /// The altimeter's settings.
     public var altimeter = PressureAltimeter.Configuration()
+    /// What is applied to each sample before anything else.
+    public var calibration = SensorCalibrations()
 
     /// The defaults.
     public init() {}
@@ -50,6 +52,7 @@ public struct MotionPipeline: Sendable {
   /// Samples that were not used, by reason.
   public var counters: PipelineCounters { gate.counters }
 
+  private let isCalibrated: Bool
   private var gate = SampleGate()
   private var filter: ComplementaryFilter
   private var stepCounter: StepCounter
@@ -61,7 +64,8 @@ public struct MotionPipeline: Sendable {
   /// A pipeline before its first sample.
   public init(configuration: Configuration = Configuration()) {
     self.configuration = configuration
-    filter = ComplementaryFilter(configuration: configuration.filter)
+    isCalibrated = !configuration.calibration.isEmpty
+    filter = ComplementaryFilter(configuration: configuration.filterAfterCalibration)
     stepCounter = StepCounter(configuration: configuration.stepCounter)
     altimeter = PressureAltimeter(configuration: configuration.altimeter)
   }
@@ -97,10 +101,12 @@ public struct MotionPipeline: Sendable {
 
   /// Takes one sample and says which outputs it made new.
   ///
-  /// Samples must come in order of time, those of one instant in order of `SensorKind`. One that is late, repeated or
+  /// Samples are as their sensors gave them: the calibrations of `configuration` are applied here and nowhere else. They
+  /// must come in order of time, those of one instant in order of `SensorKind`. One that is late, repeated or
   /// not finite changes nothing and is counted in `counters`.
-  public mutating func process(_ sample: SensorSample) -> PipelineOutputs {
-    guard gate.accept(sample) else { return [] }
+  public mutating func process(_ raw: SensorSample) -> PipelineOutputs {
+    guard gate.accept(raw) else { return [] }
+    let sample = isCalibrated ? configuration.calibration.applied(to: raw) : raw
     switch sample.kind {
     case .accelerometer:
       var outputs: PipelineOutputs = filter.update(sample) ? .motion : []

@@ -14,10 +14,11 @@ public struct MotionSmoother: Sendable {
   }
 
   /// The smoothed motion of a recording as it stands: samples that a pipeline with these settings would not use are left
-  /// out, as they are there.
+  /// out, the others calibrated, as they are there.
   public static func motions(of samples: [SensorSample], settings: MotionPipeline.Configuration) -> [MotionState] {
     var gate = SampleGate()
-    return MotionSmoother(configuration: settings.filter).smooth(samples.filter { gate.accept($0) })
+    let used = samples.compactMap { gate.accept($0) ? settings.calibration.applied(to: $0) : nil }
+    return MotionSmoother(configuration: settings.filterAfterCalibration).smooth(used)
   }
 
   /// One state for each gyroscope sample after the first accelerometer sample (each accelerometer sample where there

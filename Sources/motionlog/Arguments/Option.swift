@@ -9,6 +9,8 @@ enum Option: String, CaseIterable {
   case declination
   case latitude
   case longitude
+  case calibration
+  case dryRun = "dry-run"
   case duration
   case interval
   case json
@@ -66,6 +68,7 @@ enum Option: String, CaseIterable {
     case .trigger: "NAME"
     case .frame: "FRAME"
     case .declination, .latitude, .longitude: "DEG"
+    case .calibration: "none|FILE"
     case .duration, .interval: "TIME"
     case .speed: "N|max"
     case .to: "TARGET"
@@ -81,7 +84,7 @@ enum Option: String, CaseIterable {
     case .method: "METHOD"
     case .host: "ADDRESS"
     case .port: "N"
-    case .json, .verify, .smooth, .once, .assumeRate, .quiet, .verbose, .noColor, .help, .version: nil
+    case .json, .dryRun, .verify, .smooth, .once, .assumeRate, .quiet, .verbose, .noColor, .help, .version: nil
     }
   }
 
@@ -109,6 +112,9 @@ enum Option: String, CaseIterable {
     case .declination: ["angle from true to magnetic north, east positive, for --frame true; or let it be"]
     case .latitude: ["computed from the place: north positive"]
     case .longitude: ["east positive"]
+    case .dryRun: ["show the calibration, keep nothing"]
+    case .calibration:
+      ["calibrations: none, or those of this file", "(default: the file that calibrate keeps; a recording's own)"]
     case .duration: ["stop after this much time: 10s, 5m, 2h"]
     case .interval: ["time between lines (default: 1s; with --json every output)"]
     case .json: ["one JSON object a line"]

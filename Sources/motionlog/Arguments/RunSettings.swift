@@ -30,6 +30,8 @@ struct RunSettings {
   var duration: Double?
   /// Seconds between lines; nil for the command's default.
   var interval: Double?
+  /// The calibrations to compute with.
+  var calibration = CalibrationChoice.automatic
   /// Whether to print JSON.
   var isJSON: Bool
 
@@ -43,6 +45,12 @@ struct RunSettings {
     frame = try Self.frame(arguments)
     if let text = arguments[.duration] { duration = try OptionValues.duration(text, option: .duration) }
     if let text = arguments[.interval] { interval = try OptionValues.duration(text, option: .interval) }
+    if let text = arguments[.calibration] {
+      guard !text.isEmpty else {
+        throw .badValue(option: Option.calibration.long, value: text, expected: "none or a file")
+      }
+      calibration = text == "none" ? .none : .file(text)
+    }
     isJSON = arguments.has(.json)
   }
 

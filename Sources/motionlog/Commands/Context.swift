@@ -24,7 +24,10 @@ struct Context {
   /// Opens and starts a source, with what the user should know about it said.
   mutating func start(_ settings: RunSettings, pacing: Pacing = .speed(1)) throws -> StartedSource {
     let source = try openSource(settings.source, pacing: pacing)
-    let description = try source.start(settings.request)
+    var description = try source.start(settings.request)
+    for used in try description.calibrate(settings.calibration) {
+      console.detail("\(used.kind.name) \(used.identity): calibrated \(used.date)")
+    }
     let started = StartedSource(source: source, description: description, settings: settings)
     for note in description.notes { console.detail(note) }
     if started.frame != .arbitrary, description.sensor(.magnetometer) == nil {
@@ -58,6 +61,7 @@ struct StartedSource {
     if let recording = source as? RecordingSource {
       var recorded = recording.info.pipeline
       if case .chosen(let frame) = settings.frame { recorded.filter.referenceFrame = frame }
+      recorded.calibration = description.calibrations
       configuration = recorded
     } else {
       configuration = MotionPipeline.Configuration(
@@ -86,17 +90,5 @@ struct StartedSource {
     MotionRun(
       source: source, pipeline: MotionPipeline(configuration: configuration), isLive: description.isLive,
       duration: duration)
-  }
-}
-
-extension MotionPipeline.Configuration {
-  /// The settings for the sensors of a started source.
-  init(for description: SourceDescription, frame: ReferenceFrame) {
-    self.init()
-    filter.referenceFrame = frame
-    filter.hasGyroscope = description.sensor(.gyroscope) != nil
-    filter.accelerometerRange = description.sensor(.accelerometer)?.range ?? .infinity
-    filter.gyroscopeRange = description.sensor(.gyroscope)?.range ?? .infinity
-    if let delay = description.sensor(.magnetometer)?.delay { filter.magnetometerDelay = delay }
   }
 }

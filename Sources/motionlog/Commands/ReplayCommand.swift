@@ -11,7 +11,7 @@ enum ReplayCommand {
     if arguments.operands.count > 1 { throw UsageError.unexpectedOperand(arguments.operands[1], command: "replay") }
     if arguments.has(.verify) {
       for option in [
-        Option.to, .speed, .frame, .declination, .latitude, .longitude, .duration, .sensors, .smooth,
+        Option.to, .speed, .frame, .declination, .latitude, .longitude, .duration, .sensors, .smooth, .calibration,
       ]
       where arguments.has(option) {
         throw UsageError.conflict("option \(option.long) does not go with --verify, which computes the whole session")
