@@ -3,13 +3,15 @@
 SWIFT ?= swift
 MOTIONLOG = .build/debug/motionlog
 
-.PHONY: help run test lint lab release dependencies clean
+.PHONY: help run test lint lab sanitize examples release dependencies clean
 
 help:
 	@echo "make run      build, and show a simulated walk live"
 	@echo "make test     build, and run the quick tests"
 	@echo "make lint     check formatting and the walls between modules"
 	@echo "make lab      run the tests against real kernel drivers in a virtual machine"
+	@echo "make examples build the example package and run its tests"
+	@echo "make sanitize run the tests of delivery and of Core Motion under the thread and address sanitizers"
 	@echo "make release  build a stripped motionlog with the Swift library inside: .build/release/motionlog"
 
 # A terminal gets the live readout until q; a pipe or a log gets twenty seconds of plain lines.
@@ -29,6 +31,12 @@ lint: dependencies
 
 lab: dependencies
 	Tests/Lab/run
+
+examples: dependencies
+	$(SWIFT) test --package-path Examples --disable-xctest
+
+sanitize: dependencies
+	Tests/sanitize
 
 release: dependencies
 	$(SWIFT) build -c release --product motionlog --static-swift-stdlib

@@ -12,10 +12,10 @@ let package = Package(
       name: "time-filter", dependencies: [.product(name: "SensorFusion", package: "MotionKitLinux")]),
     .executableTarget(
       name: "time-recording",
-        dependencies: [
-          .product(name: "MotionKitLinux", package: "MotionKitLinux"),
-          .product(name: "SensorFusion", package: "MotionKitLinux"),
-        ]),
+      dependencies: [
+        .product(name: "MotionKitLinux", package: "MotionKitLinux"),
+        .product(name: "SensorFusion", package: "MotionKitLinux"),
+      ]),
     .executableTarget(
       name: "time-delivery",
       dependencies: [

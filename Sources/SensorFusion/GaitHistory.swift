@@ -26,7 +26,9 @@ struct GaitHistory: Sendable {
   /// Room before the storage is shifted, so that a shift is rare.
   private static let capacity = 2 * length
 
-  private var storage = [Double](repeating: 0, count: Channel.allCases.count * capacity)
+  private static let channels = Channel.allCases.count
+
+  private var storage = [Double](repeating: 0, count: channels * capacity)
   private var start = 0
   /// Grid samples held, at most `length`.
   private(set) var count = 0
@@ -47,7 +49,7 @@ struct GaitHistory: Sendable {
     guard start + count > Self.capacity else { return }
     let (from, held) = (start, count - 1)
     storage.withUnsafeMutableBufferPointer { storage in
-      for channel in 0..<Channel.allCases.count {
+      for channel in 0..<Self.channels {
         let base = channel * Self.capacity
         for i in 0..<held { storage[base + i] = storage[base + from + i] }
       }

@@ -150,11 +150,15 @@ struct SlidingSpectrum: Sendable {
       let c = lowReal[n + Self.neighbour]
       let d = lowImaginary[n + Self.neighbour]
       // H = S/2 - (e^{-i t} S(k-5) + e^{+i t} S(k+5)) / 4
-      var re = 0.5 * lowReal[n] - 0.25 * ((a + c) * turnCos + (b - d) * turnSin)
-      var im = 0.5 * lowImaginary[n] - 0.25 * ((b + d) * turnCos - (a - c) * turnSin)
+      // In short steps, with types: Swift 6.0's type checker does not finish the whole of it.
+      let sideReal: SIMD8<Double> = (a + c) * turnCos + (b - d) * turnSin
+      let sideImaginary: SIMD8<Double> = (b + d) * turnCos - (a - c) * turnSin
+      var re: SIMD8<Double> = lowReal[n] * 0.5 - sideReal * 0.25
+      var im: SIMD8<Double> = lowImaginary[n] * 0.5 - sideImaginary * 0.25
       re -= mean * re[0]
       im -= mean * im[0]
-      let power = (re * re + im * im) * scale2
+      let squared: SIMD8<Double> = re * re + im * im
+      let power: SIMD8<Double> = squared * scale2
       force[k] = power[1]
       axes[k] = power[2] + power[3] + power[4]
       rates[k] = power[5] + power[6] + power[7]
@@ -163,8 +167,10 @@ struct SlidingSpectrum: Sendable {
       let (s, t) = pair(k)
       let (a, b) = pair(k - Self.neighbour)
       let (c, d) = pair(k + Self.neighbour)
-      let re = 0.5 * s - 0.25 * ((a + c) * turnCos + (b - d) * turnSin)
-      let im = 0.5 * t - 0.25 * ((b + d) * turnCos - (a - c) * turnSin)
+      let sideReal: SIMD2<Double> = (a + c) * turnCos + (b - d) * turnSin
+      let sideImaginary: SIMD2<Double> = (b + d) * turnCos - (a - c) * turnSin
+      let re: SIMD2<Double> = s * 0.5 - sideReal * 0.25
+      let im: SIMD2<Double> = t * 0.5 - sideImaginary * 0.25
       let x = re[1] - mean[1] * re[0]
       let y = im[1] - mean[1] * im[0]
       force[k] = (x * x + y * y) * scale2

@@ -11,6 +11,13 @@ enum Lab {
 
   private static func environment(_ name: String) -> String { getenv(name).map { String(cString: $0) } ?? "" }
 
+  /// Whether more programs want to run here than half as many again as there are processors: the virtual machine, which
+  /// has no hardware help, then falls behind its own clock.
+  static var isCrowded: Bool {
+    var load = [0.0]
+    return getloadavg(&load, 1) == 1 && load[0] > 1.5 * Double(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+  }
+
   /// Sends one command to the lab's control port, such as `set 0 0 9.81` or `mute accel_3d 1`; the answer.
   @discardableResult
   static func control(_ command: String) -> String {

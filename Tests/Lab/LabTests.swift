@@ -284,14 +284,22 @@ struct LabTests {
     }
   }
 
-  /// The hub gives up what it could not send for a quarter of a second, as it happens on a crowded machine, and counts
-  /// it. What is missing then is not our loss: the session is run once more, three times at most.
+  /// The hub gives up what it could not send for a quarter of a second, and the guest's iiod what nobody fetched, as it
+  /// happens on a crowded machine: the session is then run once more, three times at most. A machine that is too crowded
+  /// for all three is no judge, and the test says so as a known issue; on any other, a loss in each of three is a fault.
   private func withEvenHub(_ run: () throws -> LabSession, check: (LabSession) throws -> Void) throws {
     for attempt in 1...3 {
       let skipped = Lab.hubReports().mapValues(\.skipped)
       let session = try run()
-      if attempt < 3, Lab.hubReports().mapValues(\.skipped) != skipped { continue }
-      try check(session)
+      let isEven = Lab.hubReports().mapValues(\.skipped) == skipped && session.events("gap").isEmpty
+      if !isEven, attempt < 3 { continue }
+      if !isEven, Lab.isCrowded {
+        withKnownIssue("samples were missing in each of three runs on a crowded machine", isIntermittent: true) {
+          try check(session)
+        }
+      } else {
+        try check(session)
+      }
       return
     }
   }

@@ -174,7 +174,8 @@ import Testing
     let (activities, shakes) = run(walker.regularTimes, walker.force)
     var kinds: [Activity] = []
     for state in activities where kinds.last != state.activity { kinds.append(state.activity) }
-    #expect(kinds == [.stationary, .walking, .unknown, .stationary] || kinds == [.stationary, .walking, .stationary])
+    // Between the first step and its confirmation the motion is not known yet.
+    #expect(kinds.filter { $0 != .unknown } == [.stationary, .walking, .stationary])
     // Walking began with its first step, not with its confirmation.
     let walking = activities.first { $0.activity == .walking }
     #expect(walking.map { abs($0.time.seconds - 4) < 1.2 } == true)

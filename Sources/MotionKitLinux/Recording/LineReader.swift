@@ -14,14 +14,14 @@ final class FileBytes: ByteSource {
     descriptor = open(path, O_RDONLY | O_CLOEXEC)
     if descriptor < 0 { throw FileFault(errno: errno) }
     var status = stat()
-    if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
-      close(descriptor)
-      throw FileFault(errno: EISDIR)
-    }
+    // A throw from here on closes the file: all is initialised, so deinit runs.
+    if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { throw FileFault(errno: EISDIR) }
     _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    if descriptor >= 0 { close(descriptor) }
+  }
 
   func read(into room: UnsafeMutableRawBufferPointer) throws(FileFault) -> Int {
     while true {

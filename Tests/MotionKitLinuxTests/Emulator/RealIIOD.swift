@@ -7,7 +7,8 @@ final class RealIIOD {
   /// Whether one can be run here: as root, or where users may make namespaces.
   static let isAvailable: Bool = {
     // Later versions answer otherwise in places; this is the one that the emulator speaks as.
-    guard let version = TestProgram.run("iiod", ["-V"]), String(decoding: version.output, as: UTF8.self).contains("0.24")
+    guard let version = TestProgram.run("iiod", ["-V"]),
+      String(decoding: version.output, as: UTF8.self).contains("0.24")
     else { return false }
     return TestProgram.run("unshare", namespace + ["mount", "--bind", "/usr", "/sys/bus"])?.status == 0
   }()
@@ -143,10 +144,8 @@ final class TestConnection {
     let result = withUnsafePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) }
     }
-    guard result == 0 else {
-      close(descriptor)
-      throw TestFailure("no connection to port \(port): errno \(errno)")
-    }
+    // deinit closes the socket: it runs after a throw too, since all is initialised.
+    guard result == 0 else { throw TestFailure("no connection to port \(port): errno \(errno)") }
     // Far more than anything takes; only a test that fails waits as long.
     var limit = timeval(tv_sec: 10, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
