@@ -21,24 +21,6 @@ public struct PipelineOutputs: OptionSet, Hashable, Sendable {
   @inlinable public static var shake: PipelineOutputs { PipelineOutputs(rawValue: 32) }
 }
 
-/// Samples that the pipeline did not use, by reason. Nothing is dropped without being counted here.
-@frozen
-public struct PipelineCounters: Hashable, Sendable {
-  /// Samples older than one already processed, or of an earlier kind at the same instant.
-  public var late: Int64 = 0
-  /// Samples with the time of one already processed from the same sensor.
-  public var duplicate: Int64 = 0
-  /// Samples with a value that is NaN or infinite.
-  public var nonFinite: Int64 = 0
-
-  /// All zero.
-  @inlinable
-  public init() {}
-
-  /// All samples that were not used.
-  @inlinable public var total: Int64 { late + duplicate + nonFinite }
-}
-
 /// Everything that is computed from samples: attitude filter, step counter, activity and altimeter, joined.
 ///
 /// Samples in, outputs out. It reads no clock, starts no thread, does no I/O and keeps no global: the same samples
@@ -58,6 +40,8 @@ public struct MotionPipeline: Sendable {
     public var stepCounter = StepCounter.Configuration()
     /// The altimeter's settings.
     public var altimeter = PressureAltimeter.Configuration()
+    /// What is applied to each sample before anything else.
+    public var calibration = SensorCalibrations()
 
     /// The defaults.
     public init() {}
@@ -66,8 +50,10 @@ public struct MotionPipeline: Sendable {
   /// The settings in use.
   public let configuration: Configuration
   /// Samples that were not used, by reason.
-  public private(set) var counters = PipelineCounters()
+  public var counters: PipelineCounters { gate.counters }
 
+  private let isCalibrated: Bool
+  private var gate = SampleGate()
   private var filter: ComplementaryFilter
   private var stepCounter: StepCounter
   private var hardwareSteps: HardwareSteps
@@ -75,15 +61,12 @@ public struct MotionPipeline: Sendable {
   private var classifier = ActivityClassifier()
   private var shakes = ShakeDetector()
   private var floors = FloorCounter()
-  /// The time of the newest sample processed, of any sensor.
-  private var newest = Timestamp(nanoseconds: .min)
-  /// One bit a sensor kind: which have a sample at exactly `newest`.
-  private var seenAtNewest: UInt8 = 0
 
   /// A pipeline before its first sample.
   public init(configuration: Configuration = Configuration()) {
     self.configuration = configuration
-    filter = ComplementaryFilter(configuration: configuration.filter)
+    isCalibrated = !configuration.calibration.isEmpty
+    filter = ComplementaryFilter(configuration: configuration.filterAfterCalibration)
     stepCounter = StepCounter(configuration: configuration.stepCounter)
     hardwareSteps = HardwareSteps(configuration: configuration.stepCounter)
     altimeter = PressureAltimeter(configuration: configuration.altimeter)
@@ -125,10 +108,12 @@ public struct MotionPipeline: Sendable {
 
   /// Takes one sample and says which outputs it made new.
   ///
-  /// Samples must come in order of time, those of one instant in order of `SensorKind`. One that is late, repeated or
+  /// Samples are as their sensors gave them: the calibrations of `configuration` are applied here and nowhere else. They
+  /// must come in order of time, those of one instant in order of `SensorKind`. One that is late, repeated or
   /// not finite changes nothing and is counted in `counters`.
-  public mutating func process(_ sample: SensorSample) -> PipelineOutputs {
-    guard accept(sample) else { return [] }
+  public mutating func process(_ raw: SensorSample) -> PipelineOutputs {
+    guard gate.accept(raw) else { return [] }
+    let sample = isCalibrated ? configuration.calibration.applied(to: raw) : raw
     switch sample.kind {
     case .accelerometer:
       var outputs: PipelineOutputs = filter.update(sample) ? .motion : []
@@ -161,40 +146,5 @@ public struct MotionPipeline: Sendable {
       if !hardwareSteps.newEvents.isEmpty { outputs.insert(.pedometerEvents) }
       return outputs
     }
-  }
-
-  /// Whether the sample is in order and finite; counts it otherwise.
-  private mutating func accept(_ sample: SensorSample) -> Bool {
-    let bit = UInt8(1) << sample.kind.rawValue
-    if sample.time < newest {
-      counters.late += 1
-      return false
-    }
-    if sample.time == newest {
-      if seenAtNewest & bit != 0 {
-        counters.duplicate += 1
-        return false
-      }
-      // A later kind of the same instant has been used: a recording keeps the kinds in order, so this one is late.
-      if seenAtNewest > bit {
-        counters.late += 1
-        return false
-      }
-    }
-    let isFinite =
-      switch sample.kind {
-      case .accelerometer, .gyroscope, .magnetometer: sample.x.isFinite && sample.y.isFinite && sample.z.isFinite
-      case .barometer, .stepCounter: sample.x.isFinite
-      }
-    guard isFinite else {
-      counters.nonFinite += 1
-      return false
-    }
-    if sample.time > newest {
-      newest = sample.time
-      seenAtNewest = 0
-    }
-    seenAtNewest |= bit
-    return true
   }
 }

@@ -13,6 +13,14 @@ public struct MotionSmoother: Sendable {
     self.configuration = configuration
   }
 
+  /// The smoothed motion of a recording as it stands: samples that a pipeline with these settings would not use are left
+  /// out, the others calibrated, as they are there.
+  public static func motions(of samples: [SensorSample], settings: MotionPipeline.Configuration) -> [MotionState] {
+    var gate = SampleGate()
+    let used = samples.compactMap { gate.accept($0) ? settings.calibration.applied(to: $0) : nil }
+    return MotionSmoother(configuration: settings.filterAfterCalibration).smooth(used)
+  }
+
   /// One state for each gyroscope sample after the first accelerometer sample (each accelerometer sample where there
   /// is no gyroscope).
   ///

@@ -90,7 +90,8 @@ extension SharedSource {
     reader.description = nil
     let source = try openForReading()
     reader.source = source
-    let description = try source.start(request)
+    var description = try source.start(request)
+    try description.calibrate(calibration)
     reader.request = request
     reader.description = description
     state.withLock {

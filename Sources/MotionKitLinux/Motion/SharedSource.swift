@@ -23,6 +23,8 @@ public final class SharedSource: Sendable {
   /// The name by which it was opened, or what the injected source calls itself.
   public let uri: String
   let stepping: Stepping
+  /// Which calibrations motion is computed with.
+  public let calibration: CalibrationChoice
   /// Whether starting again with other settings continues where it was (a device), or goes back to the beginning.
   let isDevice: Bool
   let isUnpaced: Bool
@@ -56,12 +58,13 @@ public final class SharedSource: Sendable {
   }
 
   private init(
-    uri: String, stepping: Stepping, isDevice: Bool, isUnpaced: Bool,
+    uri: String, stepping: Stepping, calibration: CalibrationChoice, isDevice: Bool, isUnpaced: Bool,
     history: (@Sendable () throws(MotionKitError) -> StepHistory)?,
     opener: @escaping @Sendable () throws(MotionKitError) -> any SensorSource
   ) {
     self.uri = uri
     self.stepping = stepping
+    self.calibration = calibration
     self.isDevice = isDevice
     self.isUnpaced = isUnpaced
     self.history = history
@@ -69,13 +72,16 @@ public final class SharedSource: Sendable {
   }
 
   /// Shares a source of the caller's own making: a scripted one in a test, a new kind of sensor.
-  public convenience init(_ source: any SensorSource, stepping: Stepping = .free) {
-    self.init(source, stepping: stepping, history: nil)
+  public convenience init(
+    _ source: any SensorSource, stepping: Stepping = .free, calibration: CalibrationChoice = .automatic
+  ) {
+    self.init(source, stepping: stepping, calibration: calibration, history: nil)
   }
 
   /// Shares a source whose steps go into a history.
   convenience init(
-    _ source: any SensorSource, stepping: Stepping, history: (@Sendable () throws(MotionKitError) -> StepHistory)?
+    _ source: any SensorSource, stepping: Stepping, calibration: CalibrationChoice = .automatic,
+    history: (@Sendable () throws(MotionKitError) -> StepHistory)?
   ) {
     let description = source.description
     // A paced recording or scene counts as live, but does not go on where it was when it is started again.
@@ -85,12 +91,16 @@ public final class SharedSource: Sendable {
       case .iio, nil: description.isLive
       }
     self.init(
-      uri: description.uri, stepping: stepping, isDevice: isDevice, isUnpaced: !description.isLive, history: history,
+      uri: description.uri, stepping: stepping, calibration: calibration, isDevice: isDevice,
+      isUnpaced: !description.isLive, history: history,
       opener: { () throws(MotionKitError) in source })
   }
 
   /// A source by its URI, not shared with anybody who opens the same name: each run of a test has its own.
-  public convenience init(opening uri: String, pacing: Pacing = .speed(1), stepping: Stepping = .free) {
+  public convenience init(
+    opening uri: String, pacing: Pacing = .speed(1), stepping: Stepping = .free,
+    calibration: CalibrationChoice = .automatic
+  ) {
     var isDevice = false
     var history: (@Sendable () throws(MotionKitError) -> StepHistory)?
     if let parsed = try? SourceURI(uri), case .iio = parsed {
@@ -98,7 +108,8 @@ public final class SharedSource: Sendable {
       history = { () throws(MotionKitError) in try MotionHistories.forWriting() }
     }
     self.init(
-      uri: uri, stepping: stepping, isDevice: isDevice, isUnpaced: !isDevice && pacing == .unpaced,
+      uri: uri, stepping: stepping, calibration: calibration, isDevice: isDevice,
+      isUnpaced: !isDevice && pacing == .unpaced,
       history: history, opener: { () throws(MotionKitError) in try openSource(uri, pacing: pacing) })
   }
 

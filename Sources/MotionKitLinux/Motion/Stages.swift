@@ -17,14 +17,17 @@ struct RawStage<Output: TimedValue>: SampleStage {
 }
 
 extension MotionPipeline.Configuration {
-  /// The settings for the sensors that a source has started, with attitudes in `frame`.
-  init(for description: SourceDescription, frame: ReferenceFrame) {
+  /// The settings for the sensors that a source has started, with its calibrations and attitudes in `frame`.
+  package init(for description: SourceDescription, frame: ReferenceFrame) {
     self.init()
     filter.referenceFrame = frame
     filter.hasGyroscope = description.sensor(.gyroscope) != nil
     filter.accelerometerRange = description.sensor(.accelerometer)?.range ?? .infinity
     filter.gyroscopeRange = description.sensor(.gyroscope)?.range ?? .infinity
     if let delay = description.sensor(.magnetometer)?.delay { filter.magnetometerDelay = delay }
+    calibration = description.calibrations
+    stepCounter.height = Walker.current.height
+    stepCounter.usesHardware = description.countsStepsInHardwareOnly
   }
 }
 

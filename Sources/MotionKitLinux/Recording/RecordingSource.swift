@@ -81,6 +81,7 @@ public final class RecordingSource: SensorSource, @unchecked Sendable {
       sensor.capture = "replayed"
       description.sensors.append(sensor)
     }
+    description.calibrations = info.pipeline.calibration
     self.description = description
   }
 

@@ -80,20 +80,29 @@ public func repairSession(_ directory: String, to copy: String) throws(MotionKit
   options.watchesClocks = false
   let writer = try SessionWriter(directory: copy, info: info, options: options)
   var pipeline = MotionPipeline(configuration: info.pipeline)
+  var toSmooth = SampleBatch()
   var batch = ProcessedBatch()
   while true {
     batch.input.removeAll()
     while batch.input.samples.count < 1024, let sample = try reader.next() { batch.input.samples.append(sample) }
     guard let last = batch.input.samples.last else { break }
     while let event = reader.takeEvent(before: last.time) { batch.input.events.append(event) }
+    if info.isSmoothed {
+      toSmooth.samples += batch.input.samples
+      toSmooth.events += batch.input.events
+      continue
+    }
     batch.process(with: &pipeline)
     try writer.consume(batch)
   }
+  var smoothed = SmoothedBatches(of: toSmooth, settings: info.pipeline)
+  while smoothed.next(into: &batch) { try writer.consume(batch) }
   let report = reader.report
   batch.removeAll()
   while let event = reader.takeEvent(before: nil) { batch.input.events.append(event) }
   try writer.consume(batch)
   for note in report.notes { writer.mark(note, name: "repaired") }
-  try writer.finish(ended: info.closing?.ended ?? "cut, repaired", counters: pipeline.counters)
+  try writer.finish(
+    ended: info.closing?.ended ?? "cut, repaired", counters: info.isSmoothed ? smoothed.counters : pipeline.counters)
   return report
 }

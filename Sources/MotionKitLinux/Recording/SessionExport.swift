@@ -116,6 +116,7 @@ private struct SessionExport {
     size = reader.progress.total
     // Worked through twice: read, and written.
     var count: Int64 = 0
+    var toSmooth: [SensorSample] = []
     while let sample = try reader.next() {
       count += 1
       if count % WorkProgress.interval == 0 { progress(reader.progress + WorkProgress(done: 0, total: size)) }
@@ -126,7 +127,9 @@ private struct SessionExport {
         series[slot].append(sample.time, numbers)
       }
       let outputs = pipeline.process(sample)
-      if outputs.contains(.motion) {
+      if reader.info.isSmoothed {
+        toSmooth.append(sample)
+      } else if outputs.contains(.motion) {
         let state = DeviceMotion(pipeline.motion, frame: frame)
         series[motion].append(state.time, Self.numbers(state))
       }
@@ -134,6 +137,10 @@ private struct SessionExport {
         let state = pipeline.altitude
         series[altitude].append(state.time, [state.relativeAltitude, state.verticalSpeed])
       }
+    }
+    for motionState in MotionSmoother.motions(of: toSmooth, settings: reader.info.pipeline) {
+      let state = DeviceMotion(motionState, frame: frame)
+      series[motion].append(state.time, Self.numbers(state))
     }
     for index in series.indices { series[index].settle() }
     series.removeAll { $0.times.isEmpty }

@@ -17,12 +17,10 @@ extension SessionInfo {
           }
         )
       ), ("notes", .array(notes.map { .string($0) })),
-      (
-        "calibration",
-        .object(calibration.sorted { $0.key < $1.key }.map { ($0.key, .array($0.value.map { .real($0) })) })
-      ), ("pipeline", pipeline.json),
+      ("pipeline", pipeline.json),
     ]
     if let part { members.append(("part", .integer(part))) }
+    if isSmoothed { members.append(("smoothed", .bool(true))) }
     if let closing { members.append(("closing", closing.json)) }
     return .object(members)
   }
@@ -45,7 +43,6 @@ extension SessionInfo {
     origin = json["origin"]?.string ?? ""
     for (key, value) in json["labels"]?.members ?? [] { labels[key] = value.string ?? "" }
     notes = json["notes"]?.elements.compactMap(\.string) ?? []
-    for (key, value) in json["calibration"]?.members ?? [] { calibration[key] = value.elements.compactMap(\.double) }
     for sensor in json["sensors"]?.elements ?? [] {
       guard let description = SensorDescription(json: sensor) else {
         throw fault("a sensor's kind is '\(sensor["kind"]?.string ?? "")', which this software does not know")
@@ -62,6 +59,7 @@ extension SessionInfo {
       missing.append("pipeline")
     }
     part = json["part"]?.integer
+    isSmoothed = json["smoothed"]?.bool ?? false
     closing = json["closing"].map { ClosingSummary(json: $0) }
   }
 }
@@ -185,9 +183,14 @@ extension MotionPipeline.Configuration {
       ("seaLevelPressure", .optional(altimeter.seaLevelPressure)), ("startHeight", .optional(altimeter.startHeight)),
       ("temperatureCoefficient", .real(altimeter.temperatureCoefficient)),
     ]
+    let calibrationSettings: [(key: String, value: JSONValue)] = [
+      ("accelerometer", calibration.accelerometer?.json ?? .null),
+      ("gyroscope", calibration.gyroscope?.json ?? .null),
+      ("magnetometer", calibration.magnetometer?.json ?? .null),
+    ]
     return .object([
       ("filter", .object(filterSettings)), ("stepCounter", .object(stepSettings)),
-      ("altimeter", .object(altimeterSettings)),
+      ("altimeter", .object(altimeterSettings)), ("calibration", .object(calibrationSettings)),
     ])
   }
 
@@ -216,6 +219,12 @@ extension MotionPipeline.Configuration {
     read("altimeter", "seaLevelPressure", optional, into: &altimeter.seaLevelPressure)
     read("altimeter", "startHeight", optional, into: &altimeter.startHeight)
     read("altimeter", "temperatureCoefficient", \.double, into: &altimeter.temperatureCoefficient)
+    // Recordings from before there were calibrations have none.
+    guard json["calibration"] != nil else { return }
+    let axes: (JSONValue) -> AxisCalibration?? = { $0 == .null ? .some(nil) : AxisCalibration(json: $0) }
+    read("calibration", "accelerometer", axes, into: &calibration.accelerometer)
+    read("calibration", "gyroscope", axes, into: &calibration.gyroscope)
+    read("calibration", "magnetometer", axes, into: &calibration.magnetometer)
   }
 }
 

@@ -24,10 +24,11 @@ public struct SessionInfo: Hashable, Sendable {
   public var anchors: [ClockAnchor]
   /// Why something that one would expect was missing, a line each.
   public var notes: [String]
-  /// Calibration in use: parameters by name (with the unit in the name). Raw files are before calibration.
-  public var calibration: [String: [Double]] = [:]
-  /// All settings of the pipeline, so that a replay computes the same.
+  /// All settings of the pipeline with the calibrations in use, so that a replay computes the same. Raw files are before
+  /// calibration.
   public var pipeline: MotionPipeline.Configuration
+  /// Whether the motion is that of `MotionSmoother`, which knows the whole recording, not the live pipeline's.
+  public var isSmoothed = false
   /// The user's own labels.
   public var labels: [String: String] = [:]
   /// Where the data come from, in a sentence: the place of the sensor, the program imported from, the licence.

@@ -128,8 +128,9 @@ public final class SessionReader {
   }
 
   /// Reads a small file whole.
-  private static func readWhole(_ path: String) throws(MotionKitError) -> [UInt8] {
-    /// No session.json is longer.
+  /// All of a small file.
+  static func readWhole(_ path: String) throws(MotionKitError) -> [UInt8] {
+    /// No session.json and no calibration file is longer.
     let limit = 64 << 20
     do throws(FileFault) {
       let file = try FileBytes(path: path)

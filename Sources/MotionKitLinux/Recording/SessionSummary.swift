@@ -68,18 +68,24 @@ public struct SessionSummary: Sendable {
     for (slot, sensor) in sensors.enumerated() { slots[Int(sensor.sensor.kind.rawValue)] = slot }
     var pipeline = MotionPipeline(configuration: info.pipeline)
     var track = Track()
+    var toSmooth: [SensorSample] = []
     do throws(MotionKitError) {
       while let sample = try reader.next() {
         if track.first == nil { track.first = sample.time }
         track.last = sample.time
         sensors[slots[Int(sample.kind.rawValue)]].add(sample)
         let outputs = pipeline.process(sample)
-        if outputs.contains(.motion) { add(pipeline.motion, &track) }
+        if info.isSmoothed {
+          toSmooth.append(sample)
+        } else if outputs.contains(.motion) {
+          add(pipeline.motion, &track)
+        }
         if outputs.contains(.steps) { steps += Int64(pipeline.newSteps.count) }
         if outputs.contains(.altitude) { add(pipeline.altitude) }
         if outputs.contains(.activity) { track.change(to: pipeline.activity, &activities) }
       }
     } catch { fault = error }
+    for state in MotionSmoother.motions(of: toSmooth, settings: info.pipeline) { add(state, &track) }
     while let event = reader.takeEvent(before: nil) { events[event.name, default: 0] += 1 }
     if let first = track.first, let last = track.last {
       timeSpan = first...max(first, last)

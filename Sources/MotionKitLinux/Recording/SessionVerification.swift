@@ -74,13 +74,16 @@ private struct SessionVerifier {
     var pipeline = MotionPipeline(configuration: reader.info.pipeline)
     let frame = reader.info.pipeline.filter.referenceFrame
     var count: Int64 = 0
+    let isSmoothed = reader.info.isSmoothed
+    var toSmooth: [SensorSample] = []
     while let sample = try reader.next() {
       count += 1
       if count % WorkProgress.interval == 0 { progress(reader.progress) }
       if let loss, sample.time >= loss { break }
+      if isSmoothed { toSmooth.append(sample) }
       let outputs = pipeline.process(sample)
       if outputs.isEmpty { continue }
-      if outputs.contains(.motion) {
+      if outputs.contains(.motion), !isSmoothed {
         let motion = pipeline.motion
         try compare(.deviceMotion, motion.time) { $0.append(row: motion, frame: frame) }
       }
@@ -96,6 +99,18 @@ private struct SessionVerifier {
         try compare(.activity, activity.time) { $0.append(row: activity) }
       }
       if result.difference != nil { return try finished() }
+    }
+    if isSmoothed {
+      if isCut || loss != nil {
+        // Every sample that is missing moves all of the smoothed motion.
+        result.notes.append("the session is incomplete, so its smoothed motion was not compared")
+        files[.deviceMotion]?.isAtEnd = true
+      } else {
+        for motion in MotionSmoother.motions(of: toSmooth, settings: reader.info.pipeline) {
+          try compare(.deviceMotion, motion.time) { $0.append(row: motion, frame: frame) }
+          if result.difference != nil { return try finished() }
+        }
+      }
     }
     if loss == nil { try checkNothingLeft() }
     return try finished()

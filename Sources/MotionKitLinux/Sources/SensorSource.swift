@@ -82,6 +82,9 @@ public struct SourceDescription: Hashable, Sendable {
   public var isLive: Bool
   /// Pairs of sample clock and UTC known at start.
   public var anchors: [ClockAnchor]
+  /// What a pipeline shall apply to the samples, which are before calibration: those that a recording was made with;
+  /// `calibrate` sets others.
+  public var calibrations = SensorCalibrations()
 
   /// A description.
   public init(

@@ -54,6 +54,8 @@ public enum CalibrationFailure: Error, Hashable, Sendable, CustomStringConvertib
   case tooScattered(residualPercent: Double)
   /// The axes' scales differ by more than any sensor's do.
   case implausibleScale(ratio: Double)
+  /// The fitted field is not the earth's; its strength in µT.
+  case implausibleField(strength: Double)
   /// The device moved while it should have lain still.
   case moved
 
@@ -70,6 +72,8 @@ public enum CalibrationFailure: Error, Hashable, Sendable, CustomStringConvertib
       "the values scatter by \((percent * 10).rounded() / 10) % around the fit: keep away from iron, move slowly, repeat"
     case .implausibleScale(let ratio):
       "the fitted axes differ by a factor of \((ratio * 100).rounded() / 100): some directions were not measured, repeat"
+    case .implausibleField(let strength):
+      "the fitted field of \(strength.rounded()) µT is not the earth's (15 to 90 µT): keep away from iron, repeat"
     case .moved:
       "the device moved: leave it still until the measurement ends"
     }

@@ -9,6 +9,8 @@ enum Option: String, CaseIterable {
   case declination
   case latitude
   case longitude
+  case calibration
+  case dryRun = "dry-run"
   case duration
   case interval
   case json
@@ -18,6 +20,7 @@ enum Option: String, CaseIterable {
   case until
   case loop
   case verify
+  case smooth
   case repair
   case rotate
   case syncInterval = "sync-interval"
@@ -77,6 +80,7 @@ enum Option: String, CaseIterable {
     case .duration, .interval, .from, .until, .syncInterval: "TIME"
     case .rotate: "SIZE|TIME"
     case .minFree: "SIZE"
+    case .calibration: "none|FILE"
     case .speed: "N|max"
     case .to: "TARGET"
     case .repair: "DIR"
@@ -92,7 +96,9 @@ enum Option: String, CaseIterable {
     case .host: "ADDRESS"
     case .port: "N"
     case .history: "PATH|none"
-    case .json, .verify, .loop, .compress, .once, .week, .assumeRate, .quiet, .verbose, .noColor, .help, .version: nil
+    case .json, .dryRun, .verify, .smooth, .loop, .compress, .once, .week, .assumeRate, .quiet, .verbose, .noColor, .help,
+      .version:
+      nil
     }
   }
 
@@ -120,6 +126,9 @@ enum Option: String, CaseIterable {
     case .declination: ["angle from true to magnetic north, east positive, for --frame true; or let it be"]
     case .latitude: ["computed from the place: north positive"]
     case .longitude: ["east positive"]
+    case .dryRun: ["show the calibration, keep nothing"]
+    case .calibration:
+      ["calibrations: none, or those of this file", "(default: the file that calibrate keeps; a recording's own)"]
     case .duration: ["stop after this much time: 10s, 5m, 2h"]
     case .interval: ["time between lines (default: 1s; with --json every output)"]
     case .json: ["one JSON object a line"]
@@ -129,6 +138,11 @@ enum Option: String, CaseIterable {
     case .until: ["end this much time behind the first sample"]
     case .loop: ["begin again at the end; the times of the samples go on"]
     case .verify: ["compute everything anew and compare with the recording, bit for bit"]
+    case .smooth:
+      [
+        "the best estimate of the motion, from the whole recording,",
+        "into --to (default: a new directory NAME-smooth)",
+      ]
     case .repair: ["also make a clean copy in this new directory"]
     case .rotate:
       [

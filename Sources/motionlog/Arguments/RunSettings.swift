@@ -32,6 +32,8 @@ struct RunSettings {
   var interval: Double?
   /// The part of a recording to replay.
   var range = ReplayRange()
+  /// The calibrations to compute with.
+  var calibration = CalibrationChoice.automatic
   /// Whether to print JSON.
   var isJSON: Bool
   /// Where steps and climbs go.
@@ -47,6 +49,12 @@ struct RunSettings {
     frame = try Self.frame(arguments)
     if let text = arguments[.duration] { duration = try OptionValues.duration(text, option: .duration) }
     if let text = arguments[.interval] { interval = try OptionValues.duration(text, option: .interval) }
+    if let text = arguments[.calibration] {
+      guard !text.isEmpty else {
+        throw .badValue(option: Option.calibration.long, value: text, expected: "none or a file")
+      }
+      calibration = text == "none" ? .none : .file(text)
+    }
     isJSON = arguments.has(.json)
     if let text = arguments[.from] { range.from = try OptionValues.duration(text, option: .from, mayBeZero: true) }
     if let text = arguments[.until] {

@@ -21,7 +21,8 @@ struct Command: Sendable {
   static let common: [Option] = [.quiet, .verbose, .noColor, .help]
   /// Options that say what to start.
   private static let starting: [Option] = [
-    .source, .sensors, .rate, .device, .trigger, .frame, .declination, .latitude, .longitude, .duration,
+    .source, .sensors, .rate, .device, .trigger, .frame, .declination, .latitude, .longitude, .calibration,
+    .duration,
   ]
 
   /// Help of `--history` where it is read.
@@ -78,12 +79,13 @@ struct Command: Sendable {
         "On a terminal p pauses and q quits.",
       ],
       options: [
-        .speed, .from, .until, .loop, .to, .verify, .sensors, .frame, .declination, .latitude, .longitude, .duration,
-        .interval,
+        .speed, .from, .until, .loop, .to, .verify, .smooth, .sensors, .frame, .declination, .latitude, .longitude,
+        .calibration, .duration, .interval,
       ],
       examples: [
         ("motionlog replay recordings/walk --speed 10", "ten times as fast as it was"),
         ("motionlog replay recordings/walk --verify", "the same bits again?"),
+        ("motionlog replay recordings/walk --smooth --to walk-smooth", "the best estimate, for analysis"),
         ("motionlog replay recordings/walk --speed max --to json", "all outputs, as fast as possible"),
       ],
       run: ReplayCommand.run),
@@ -146,6 +148,32 @@ struct Command: Sendable {
         ("motionlog export recordings/walk --format json | head -n 3", "for programs"),
       ],
       run: ExportCommand.run),
+    Command(
+      name: "calibrate", operands: "gyro|accel|mag",
+      summary: "a sensor's errors, measured once and taken off from then on",
+      text: [
+        "gyro: leave the device still for 10 s. mag: turn it about all axes, away from iron, for half a minute.",
+        "accel: put it still on a level table with each face up once; or, with --method free, hold it still in a dozen",
+        "directions. Shows how much has been covered and what is next, ends when it is enough, and refuses a bad fit,",
+        "with the reason. What is kept for a sensor is used by live, record and applications from then on.",
+      ],
+      options: [.source, .rate, .device, .trigger, .duration, .speed, .method, .to, .dryRun],
+      optionHelp: [
+        .duration: ["end after this much time at the latest (default: gyro 1m, accel 5m, mag 2m)"],
+        .method: ["accelerometer: six (each face up once; default) or free (12 poses of any kind)"],
+        .to: [
+          "the file to keep it in (default: MOTIONKIT_CALIBRATION,", "else ~/.config/motionkit/calibration.json)",
+        ],
+      ],
+      examples: [
+        (
+          "motionlog calibrate mag -u 'sim:motion?errors=mems' --speed max",
+          "a simulated one, turned"
+        ),
+        ("motionlog calibrate gyro", "this machine's gyroscope"),
+        ("motionlog calibrate accel --method free --dry-run", "only look"),
+      ],
+      run: CalibrateCommand.run),
     Command(
       name: "emulate", operands: "DIR|SCENE", summary: "a recording or a scene as live sensors for libiio programs",
       text: [

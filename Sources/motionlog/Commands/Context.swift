@@ -29,7 +29,10 @@ struct Context {
       } else {
         try openSource(settings.source, pacing: pacing)
       }
-    let description = try source.start(settings.request)
+    var description = try source.start(settings.request)
+    for used in try description.calibrate(settings.calibration) {
+      console.detail("\(used.kind.name) \(used.identity): calibrated \(used.date)")
+    }
     let history: StepHistoryRecorder?
     do {
       history = try settings.history.recorder(for: description, &console)
@@ -74,6 +77,7 @@ struct StartedSource {
     if let recording = source as? RecordingSource {
       var recorded = recording.info.pipeline
       if case .chosen(let frame) = settings.frame { recorded.filter.referenceFrame = frame }
+      recorded.calibration = description.calibrations
       configuration = recorded
     } else {
       configuration = MotionPipeline.Configuration(
@@ -83,6 +87,19 @@ struct StartedSource {
 
   /// The earth frame of the attitude.
   var frame: ReferenceFrame { configuration.filter.referenceFrame }
+
+  /// What session.json of a new recording says: what the old one said where the source is one.
+  var sessionInfo: SessionInfo {
+    guard let recording = source as? RecordingSource else {
+      return SessionInfo(source: description, pipeline: configuration)
+    }
+    var info = recording.info
+    info.software = SessionInfo.currentSoftware
+    info.sensors = recording.info.sensors.filter { description.sensor($0.kind) != nil }
+    info.pipeline = configuration
+    info.isSmoothed = false
+    return info
+  }
 
   /// The run over it.
   var run: MotionRun {
@@ -96,19 +113,5 @@ struct StartedSource {
     guard let history else { return }
     history.finish()
     if let error = history.error { HistoryChoice.warn(error, &console) }
-  }
-}
-
-extension MotionPipeline.Configuration {
-  /// The settings for the sensors of a started source.
-  init(for description: SourceDescription, frame: ReferenceFrame) {
-    self.init()
-    filter.referenceFrame = frame
-    filter.hasGyroscope = description.sensor(.gyroscope) != nil
-    filter.accelerometerRange = description.sensor(.accelerometer)?.range ?? .infinity
-    filter.gyroscopeRange = description.sensor(.gyroscope)?.range ?? .infinity
-    if let delay = description.sensor(.magnetometer)?.delay { filter.magnetometerDelay = delay }
-    stepCounter.height = Walker.current.height
-    stepCounter.usesHardware = description.countsStepsInHardwareOnly
   }
 }

@@ -12,6 +12,7 @@ enum ReplayCommand {
     if arguments.has(.verify) {
       for option in [
         Option.to, .speed, .from, .until, .loop, .frame, .declination, .latitude, .longitude, .duration, .sensors,
+        .smooth, .calibration,
       ]
       where arguments.has(option) {
         throw UsageError.conflict("option \(option.long) does not go with --verify, which computes the whole session")
@@ -19,28 +20,29 @@ enum ReplayCommand {
       return try verify(directory, &context)
     }
     var settings = try RunSettings(arguments, recording: directory)
+    if arguments[.to] == "" {
+      throw UsageError.badValue(option: Option.to.long, value: "", expected: "live, json or a directory")
+    }
+    if arguments.has(.smooth) {
+      if arguments.has(.speed) {
+        throw UsageError.conflict("option --speed does not go with --smooth, which needs the whole recording first")
+      }
+      return try SmoothedReplay.run(directory, settings, to: arguments[.to], &context)
+    }
     let pacing = try pacing(arguments)
     switch arguments[.to] ?? "live" {
     case "live": return try LiveCommand.show(settings, pacing: pacing, &context)
     case "json":
       settings.isJSON = true
       return try LiveCommand.show(settings, pacing: pacing, &context)
-    case "":
-      throw UsageError.badValue(option: Option.to.long, value: "", expected: "live, json or a directory")
     case let target:
       if settings.range.loops, settings.duration == nil {
         throw UsageError.conflict("a recording made with --loop has no end: give --duration TIME as well")
       }
       let started = try context.start(settings, pacing: pacing)
       defer { started.source.stop() }
-      var info = SessionInfo(source: started.description, pipeline: started.configuration)
-      if let recording = started.source as? RecordingSource {
-        info = recording.info
-        info.software = SessionInfo.currentSoftware
-        info.sensors = recording.info.sensors.filter { started.description.sensor($0.kind) != nil }
-        info.pipeline = started.configuration
-      }
-      return try RecordCommand.record(started, info, to: target, duration: settings.duration, &context)
+      return try RecordCommand.record(
+        started, started.sessionInfo, to: target, duration: settings.duration, &context)
     }
   }
 

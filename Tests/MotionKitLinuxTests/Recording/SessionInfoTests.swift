@@ -41,7 +41,8 @@ import Testing
     info.pipeline.altimeter.seaLevelPressure = 101.9
     info.pipeline.altimeter.temperatureCoefficient = -0.01
     info.labels = ["subject": "A", "place": "stairs"]
-    info.calibration = ["gyroscope.bias_rad_s": [0.1, -0.2, 1.0 / 3]]
+    info.pipeline.calibration.gyroscope = AxisCalibration(
+      offset: Vector3(0.1, -0.2, 1.0 / 3), x: Vector3(1, 0.1, 0), y: Vector3(0, 2.0 / 3, 0), z: Vector3(-0.01, 0, 1))
     info.origin = "a test"
     var closing = ClosingSummary(ended: "interrupted by SIGINT")
     closing.timeSpan = Timestamp(nanoseconds: -5)...Timestamp(nanoseconds: 9_000_000_000)

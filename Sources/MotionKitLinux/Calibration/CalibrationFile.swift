@@ -1,0 +1,186 @@
+import Glibc
+import SensorFusion
+
+/// The calibration of one sensor, as it is kept.
+public struct StoredCalibration: Hashable, Sendable {
+  /// What it measures.
+  public var kind: SensorKind
+  /// Which sensor: `SensorDescription.identity`.
+  public var identity: String
+  /// The part: `SensorDescription.name`. Another part in the same place is another sensor.
+  public var name: String
+  /// What to apply, in the unit of `kind`, device axes.
+  public var calibration: AxisCalibration
+  /// Root mean square error that is left: as a share of field or gravity; rad/s for a gyroscope.
+  public var residual: Double
+  /// 0 to 100.
+  public var qualityPercent: Double
+  /// The temperature while it was measured, °C; nil where not known.
+  public var temperature: Double?
+  /// When it was measured, UTC: `2026-11-30T15:04:05Z`.
+  public var date: String
+
+  /// A calibration from its parts.
+  public init(
+    sensor: SensorDescription, calibration: AxisCalibration, residual: Double, qualityPercent: Double,
+    temperature: Double? = nil, date: String
+  ) {
+    kind = sensor.kind
+    identity = sensor.identity
+    name = sensor.name
+    self.calibration = calibration
+    self.residual = residual
+    self.qualityPercent = qualityPercent
+    self.temperature = temperature
+    self.date = date
+  }
+
+  /// Whether it is this sensor's. A sensor without an identity has none.
+  public func isOf(_ sensor: SensorDescription) -> Bool {
+    !identity.isEmpty && kind == sensor.kind && identity == sensor.identity && name == sensor.name
+  }
+}
+
+/// The file that keeps the calibrations of sensors. docs/CALIBRATION.md describes it.
+///
+///     var file = try CalibrationFile(path: path)
+///     file.keep(calibration)
+///     try file.write()
+public struct CalibrationFile: Sendable {
+  /// The newest format that this software writes and reads.
+  public static let currentFormat: Int64 = 1
+
+  /// Where the file is.
+  public let path: String
+  /// One for each sensor, in the order in which they were first made.
+  public private(set) var calibrations: [StoredCalibration] = []
+
+  /// The user's file: `MOTIONKIT_CALIBRATION`, else `motionkit/calibration.json` under `XDG_CONFIG_HOME`, else under
+  /// `~/.config`; nil where none of them is known, or `MOTIONKIT_CALIBRATION` is `none`.
+  public static var defaultPath: String? {
+    if let path = environment("MOTIONKIT_CALIBRATION") { return path == "none" ? nil : path }
+    guard let directory = environment("XDG_CONFIG_HOME") ?? environment("HOME").map({ $0 + "/.config" }) else {
+      return nil
+    }
+    return directory + "/motionkit/calibration.json"
+  }
+
+  /// Reads a file; one that is not there holds nothing yet.
+  ///
+  /// - Throws: `MotionKitError.fileSystem` where it cannot be read, `.invalidFile` where it is not what it should be.
+  public init(path: String) throws(MotionKitError) {
+    self.path = path
+    let bytes: [UInt8]
+    do throws(MotionKitError) {
+      bytes = try SessionReader.readWhole(path)
+    } catch {
+      if case .fileSystem(_, ENOENT, _) = error { return }
+      throw error
+    }
+    let json = try bytes.withTypedUnsafeBytes { (text) throws(MotionKitError) in
+      try JSONValue(parsing: text, path: path)
+    }
+    func fault(_ reason: String) -> MotionKitError { .invalidFile(path: path, line: 0, column: 0, reason: reason) }
+    guard let format = json["format"]?.integer, format >= 1, json["sensors"] != nil else {
+      throw fault("it is no calibration file: 'format' and 'sensors' are missing")
+    }
+    guard format <= Self.currentFormat else {
+      throw fault("its format version is \(format); this software reads 1 to \(Self.currentFormat): use a newer one")
+    }
+    for (index, sensor) in (json["sensors"]?.elements ?? []).enumerated() {
+      guard let calibration = StoredCalibration(json: sensor) else {
+        throw fault(
+          "sensor \(index + 1) is not whole: it needs kind, identity, an offset of 3 numbers and a matrix of 3 x 3")
+      }
+      keep(calibration)
+    }
+  }
+
+  /// Adds a calibration in place of an older one of the same sensor.
+  public mutating func keep(_ calibration: StoredCalibration) {
+    let index = calibrations.firstIndex {
+      $0.kind == calibration.kind && $0.identity == calibration.identity && $0.name == calibration.name
+    }
+    if let index { calibrations[index] = calibration } else { calibrations.append(calibration) }
+  }
+
+  /// The calibration of a sensor; nil where there is none.
+  public func calibration(of sensor: SensorDescription) -> StoredCalibration? {
+    calibrations.first { $0.isOf(sensor) }
+  }
+
+  /// Writes the file, and makes its directory where it is missing. Either the old or the new file is whole at any time.
+  public func write() throws(MotionKitError) {
+    let layer = SystemFileLayer()
+    let slash = path.lastIndex(of: "/")
+    let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+    do throws(FileFault) {
+      try layer.createDirectories(directory)
+      try layer.replace(name, in: directory, with: json.text())
+    } catch { throw .file(path, error) }
+  }
+
+  private var json: JSONValue {
+    .object([("format", .integer(Self.currentFormat)), ("sensors", .array(calibrations.map(\.json)))])
+  }
+}
+
+extension FileLayer {
+  /// Makes a directory and those above it, where they are missing.
+  fileprivate func createDirectories(_ path: String) throws(FileFault) {
+    do throws(FileFault) {
+      try createDirectory(path)
+    } catch {
+      if error.errno == EEXIST { return }
+      guard error.errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else { throw error }
+      try createDirectories(String(path[..<slash]))
+      try createDirectory(path)
+    }
+  }
+}
+
+extension StoredCalibration {
+  fileprivate var json: JSONValue {
+    var members: [(key: String, value: JSONValue)] = [
+      ("kind", .string(kind.name)), ("identity", .string(identity)), ("name", .string(name)),
+    ]
+    members += calibration.json.members
+    members += [
+      ("residual", .real(residual)), ("quality_percent", .real(qualityPercent)),
+      ("temperature_c", .optional(temperature)), ("date", .string(date)),
+    ]
+    return .object(members)
+  }
+
+  fileprivate init?(json: JSONValue) {
+    guard let kind = json["kind"]?.string.flatMap({ SensorKind(name: $0) }), let identity = json["identity"]?.string,
+      let calibration = AxisCalibration(json: json)
+    else { return nil }
+    self.init(
+      sensor: SensorDescription(kind: kind, name: json["name"]?.string ?? "", identity: identity, rate: 0),
+      calibration: calibration, residual: json["residual"]?.double ?? .nan,
+      qualityPercent: json["quality_percent"]?.double ?? .nan, temperature: json["temperature_c"]?.double,
+      date: json["date"]?.string ?? "")
+  }
+}
+
+extension AxisCalibration {
+  /// `offset` and the rows of `matrix`.
+  var json: JSONValue {
+    func row(_ v: Vector3) -> JSONValue { .array([.real(v.x), .real(v.y), .real(v.z)]) }
+    return .object([("offset", row(offset)), ("matrix", .array([row(x), row(y), row(z)]))])
+  }
+
+  /// Reads both; nil if one is missing, misshapen or not finite.
+  init?(json: JSONValue) {
+    func vector(_ json: JSONValue?) -> Vector3? {
+      let numbers = json?.elements.compactMap(\.double) ?? []
+      return numbers.count == 3 && json?.elements.count == 3 ? Vector3(numbers[0], numbers[1], numbers[2]) : nil
+    }
+    let rows = json["matrix"]?.elements.compactMap { vector($0) } ?? []
+    guard let offset = vector(json["offset"]), rows.count == 3 else { return nil }
+    self.init(offset: offset, x: rows[0], y: rows[1], z: rows[2])
+    guard isFinite else { return nil }
+  }
+}

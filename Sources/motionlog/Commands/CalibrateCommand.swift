@@ -1,0 +1,175 @@
+import Glibc
+import MotionKitLinux
+import SensorFusion
+
+/// `motionlog calibrate`: measures a sensor's errors while the user turns the device, and keeps them.
+enum CalibrateCommand {
+  static func run(_ arguments: ParsedArguments, _ context: inout Context) throws -> ExitCode {
+    guard let word = arguments.operands.first else {
+      throw UsageError.missingOperand("gyro, accel or mag", command: "calibrate")
+    }
+    if arguments.operands.count > 1 { throw UsageError.unexpectedOperand(arguments.operands[1], command: "calibrate") }
+    let method = try method(word, arguments)
+    var guide = CalibrationGuide(method)
+    let kind = guide.kind
+    let settings = try RunSettings(arguments)
+    let source = try openSource(settings.source, pacing: try ReplayCommand.pacing(arguments))
+    let target = try target(arguments, uri: source.description.uri)
+
+    var request = settings.request
+    request.required = [kind]
+    // A barometer tells the board's temperature.
+    request.rates = request.rates.filter { $0.key == kind || (kind == .gyroscope && $0.key == .barometer) }
+    let description = try source.start(request)
+    defer { source.stop() }
+    guard let sensor = description.sensor(kind) else {
+      throw MotionKitError.noSensors(uri: description.uri, hint: "there is no \(kind.name) to calibrate")
+    }
+    if case .file = target, sensor.identity.isEmpty {
+      throw MotionKitError.unsupported(
+        what: "keeping a calibration of a \(kind.name) without an identity",
+        hint: "the source does not say which sensor it is; --dry-run shows the calibration")
+    }
+
+    context.console.note("calibrating \(sensor.name) (\(sensor.identity)): \(guide.instruction)")
+    var run = MotionRun(
+      source: source, pipeline: MotionPipeline(), isLive: description.isLive,
+      duration: settings.duration ?? defaultDuration(of: kind))
+    var progress = CalibrationProgress()
+    // In slices, so that an unpaced source ends where a live one would.
+    let end = try run.run(slice: 0.5) { batch in
+      for sample in batch.input.samples { guide.add(sample) }
+      progress.show(guide, &context.console)
+      return !guide.isComplete
+    }
+    context.console.endProgress()
+    if case .signal(let signal) = end {
+      context.console.note("interrupted; no calibration was made")
+      return .interrupted(signal: signal)
+    }
+    let result: CalibrationResult
+    do throws(CalibrationFailure) {
+      result = try guide.result()
+    } catch {
+      context.console.error("no calibration of the \(kind.name) '\(sensor.identity)': \(error)")
+      return .failed
+    }
+    return try finish(result, of: sensor, target, &context)
+  }
+
+  /// Where a calibration goes.
+  private enum Target {
+    case file(String)
+    case nowhere(reason: String)
+  }
+
+  private static func method(_ word: String, _ arguments: ParsedArguments) throws(UsageError) -> CalibrationMethod {
+    let chosen = arguments[.method]
+    let method: CalibrationMethod
+    switch word {
+    case "gyro": method = .rest
+    case "mag": method = .turning
+    case "accel":
+      switch chosen ?? "six" {
+      case "six": return .sixPositions
+      case "free": return .freePoses
+      case let other: throw .badValue(option: Option.method.long, value: other, expected: "six or free")
+      }
+    default: throw .unexpectedOperand(word + "' (it takes gyro, accel or mag)", command: "calibrate")
+    }
+    if chosen != nil { throw .conflict("option --method only goes with calibrate accel") }
+    return method
+  }
+
+  private static func target(_ arguments: ParsedArguments, uri: String) throws(UsageError) -> Target {
+    if arguments.has(.dryRun) { return .nowhere(reason: "--dry-run") }
+    if let path = arguments[.to] {
+      guard !path.isEmpty else { throw .badValue(option: Option.to.long, value: path, expected: "a file") }
+      return .file(path)
+    }
+    if case .simulation? = try? SourceURI(uri) { return .nowhere(reason: "a simulated sensor; --to FILE keeps it") }
+    guard let path = CalibrationFile.defaultPath else {
+      throw .conflict("there is no place to keep a calibration (MOTIONKIT_CALIBRATION or HOME): use --to or --dry-run")
+    }
+    return .file(path)
+  }
+
+  /// Seconds after which a measurement ends with what it has.
+  private static func defaultDuration(of kind: SensorKind) -> Double {
+    switch kind {
+    case .gyroscope: 60
+    case .accelerometer: 300
+    case .magnetometer, .barometer, .stepCounter: 120
+    }
+  }
+
+  private static func finish(
+    _ result: CalibrationResult, of sensor: SensorDescription, _ target: Target, _ context: inout Context
+  ) throws -> ExitCode {
+    func numbers(_ v: Vector3, _ decimals: Int) -> String {
+      [v.x, v.y, v.z].map { Format.fixed($0, decimals, sign: true) }.joined(separator: "  ")
+    }
+    let calibration = result.calibration
+    var lines = ["\(sensor.kind.name) \(sensor.identity)"]
+    lines.append("offset    \(numbers(calibration.offset, sensor.kind == .gyroscope ? 5 : 3)) \(sensor.kind.unit)")
+    if sensor.kind == .gyroscope {
+      lines.append("residual  \(Format.fixed(result.residual, 6)) \(sensor.kind.unit)")
+    } else {
+      for (row, name) in zip(
+        [calibration.x, calibration.y, calibration.z], ["matrix    ", "          ", "          "])
+      {
+        lines.append(name + numbers(row, 4))
+      }
+      lines.append("residual  \(Format.fixed(100 * result.residual, 2)) %")
+    }
+    lines.append("quality   \(Format.fixed(result.qualityPercent, 0)) %")
+    if let temperature = result.temperature { lines.append("at        \(Format.fixed(temperature, 1)) °C") }
+    for line in lines { try context.output.line(line) }
+    try context.output.flush()
+    switch target {
+    case .nowhere(let reason): context.console.note("not kept: \(reason)")
+    case .file(let path):
+      var file = try CalibrationFile(path: path)
+      file.keep(
+        StoredCalibration(
+          sensor: sensor, calibration: calibration, residual: result.residual, qualityPercent: result.qualityPercent,
+          temperature: result.temperature, date: now()))
+      try file.write()
+      context.console.note("kept in \(path)")
+    }
+    return .done
+  }
+
+  /// UTC as `2026-11-30T15:04:05Z`.
+  private static func now() -> String {
+    var now = time(nil)
+    var parts = tm()
+    gmtime_r(&now, &parts)
+    func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    return "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
+      + "T\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))Z"
+  }
+}
+
+/// How far a calibration is: one line in place on a terminal, elsewhere a line when something has changed.
+private struct CalibrationProgress {
+  private let isTerminal = Terminal.isInteractive(STDERR_FILENO)
+  private var shown = (tenths: 0, instruction: "", disturbances: 0)
+
+  mutating func show(_ guide: CalibrationGuide, _ console: inout Console) {
+    if guide.disturbances > shown.disturbances {
+      shown.disturbances = guide.disturbances
+      console.note("it moved: beginning anew")
+    }
+    let tenths = Int(guide.coveragePercent / 10)
+    let hasNews = tenths > shown.tenths || guide.instruction != shown.instruction
+    guard isTerminal || hasNews else { return }
+    shown.tenths = max(shown.tenths, tenths)
+    shown.instruction = guide.instruction
+    var parts = ["coverage \(Format.fixed(guide.coveragePercent, 0)) %"]
+    if let residual = guide.residual { parts.append("residual \(Format.fixed(100 * residual, 1)) %") }
+    if !guide.isComplete { parts.append(guide.instruction) }
+    let text = parts.joined(separator: "  ")
+    if isTerminal { console.progress(text) } else { console.note(text) }
+  }
+}

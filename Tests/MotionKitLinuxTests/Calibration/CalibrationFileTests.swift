@@ -1,0 +1,132 @@
+import Dispatch
+import Foundation
+import SensorFusion
+import Testing
+
+@testable import MotionKitLinux
+
+@Suite final class CalibrationFileTests {
+  private let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
+    "motionkit-calibration-\(UUID().uuidString)"
+  ).path
+
+  deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+  private func sensor(_ kind: SensorKind, identity: String = "board", name: String = "bmi160") -> SensorDescription {
+    SensorDescription(kind: kind, name: name, identity: identity, rate: 100)
+  }
+
+  private func calibration(_ kind: SensorKind, x: Double) -> StoredCalibration {
+    StoredCalibration(
+      sensor: sensor(kind),
+      calibration: AxisCalibration(
+        offset: Vector3(x, 1.0 / 3, -2), x: Vector3(1.1, 0.1, 0), y: Vector3(0, 0.9, 0), z: Vector3(0, 0, 1)),
+      residual: 0.01, qualityPercent: 80, temperature: kind == .gyroscope ? 31.5 : nil, date: "2026-11-30T12:00:00Z")
+  }
+
+  @Test func whatIsKeptIsReadBackExactly() throws {
+    let path = directory + "/deep/er/calibration.json"
+    var file = try CalibrationFile(path: path)
+    #expect(file.calibrations.isEmpty)
+    file.keep(calibration(.gyroscope, x: 1))
+    file.keep(calibration(.magnetometer, x: 2))
+    file.keep(calibration(.gyroscope, x: 3))
+    try file.write()
+    let read = try CalibrationFile(path: path)
+    #expect(read.calibrations == [calibration(.gyroscope, x: 3), calibration(.magnetometer, x: 2)])
+    #expect(read.calibration(of: sensor(.gyroscope))?.calibration.offset.x == 3)
+    #expect(read.calibration(of: sensor(.accelerometer)) == nil)
+    #expect(read.calibration(of: sensor(.gyroscope, identity: "other")) == nil)
+    #expect(read.calibration(of: sensor(.gyroscope, name: "icm20948")) == nil)
+  }
+
+  /// Sensors that cannot be told apart must not share a calibration.
+  @Test func aSensorWithoutIdentityHasNone() throws {
+    var file = try CalibrationFile(path: directory + "/none.json")
+    file.keep(
+      StoredCalibration(
+        sensor: sensor(.gyroscope, identity: ""), calibration: .identity, residual: 0, qualityPercent: 1, date: ""))
+    #expect(file.calibration(of: sensor(.gyroscope, identity: "")) == nil)
+  }
+
+  @Test(arguments: [
+    "", "[]", "{}", "{\"format\":1}", "{\"format\":2,\"sensors\":[]}", "{\"format\":1,\"sensors\":[{}]}",
+    "{\"format\":1,\"sensors\":[{\"kind\":\"gyroscope\",\"identity\":\"a\",\"offset\":[1,2],\"matrix\":[]}]}",
+    """
+    {"format":1,"sensors":[{"kind":"gyroscope","identity":"a","offset":[1,2,3],"matrix":[[1,0,0],[0,1,0],[0,"x",1]]}]}
+    """,
+  ])
+  func otherFilesAreRefused(text: String) throws {
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    let path = directory + "/bad.json"
+    try text.write(toFile: path, atomically: true, encoding: .utf8)
+    #expect {
+      try CalibrationFile(path: path)
+    } throws: {
+      if case .invalidFile(path, _, _, _) = $0 as? MotionKitError { true } else { false }
+    }
+  }
+
+  @Test func aDirectoryThatCannotBeMadeIsAnError() throws {
+    var file = try CalibrationFile(path: "/proc/none/calibration.json")
+    file.keep(calibration(.gyroscope, x: 1))
+    #expect(throws: MotionKitError.self) { try file.write() }
+  }
+
+  @Test func aNamedFileCalibratesTheSensorsItKnows() throws {
+    let path = directory + "/calibration.json"
+    var file = try CalibrationFile(path: path)
+    file.keep(calibration(.gyroscope, x: 0.5))
+    try file.write()
+    var description = SourceDescription(
+      uri: "test:", sensors: [sensor(.accelerometer), sensor(.gyroscope)], isLive: false)
+    #expect(try description.calibrate(.file(path)).map(\.kind) == [.gyroscope])
+    #expect(description.calibrations.gyroscope?.offset.x == 0.5)
+    #expect(description.calibrations.accelerometer == nil)
+    // Only devices are looked up by themselves.
+    let before = description.calibrations
+    try description.calibrate(.automatic)
+    #expect(description.calibrations == before)
+    try description.calibrate(.none)
+    #expect(description.calibrations.isEmpty)
+    #expect(throws: MotionKitError.self) { try description.calibrate(.file(directory + "/gone.json")) }
+  }
+
+  @Test func theManagersMotionIsCalibratedAndItsRawValuesAreNot() throws {
+    let path = directory + "/calibration.json"
+    var file = try CalibrationFile(path: path)
+    var bias = AxisCalibration.identity
+    bias.offset = Vector3(0, 0, 0.25)
+    file.keep(
+      StoredCalibration(
+        sensor: sensor(.gyroscope, identity: "scripted-gyroscope", name: "scripted"), calibration: bias, residual: 0,
+        qualityPercent: 100, date: "2026-11-30T12:00:00Z"))
+    try file.write()
+    let samples = (0..<200).flatMap { i -> [SensorSample] in
+      let time = Timestamp(nanoseconds: Int64(i) * 10_000_000)
+      return [
+        SensorSample(time: time, kind: .accelerometer, x: 0, y: 0, z: Float(standardGravity)),
+        SensorSample(time: time, kind: .gyroscope, x: 0, y: 0, z: 0.75),
+      ]
+    }
+    func rates(_ choice: CalibrationChoice) throws -> (raw: Double, motion: Double) {
+      let scripted = ScriptedSource(isLive: false, samples: samples)
+      let source = SharedSource(scripted, stepping: .lockstep, calibration: choice)
+      let manager = MotionManager(source: source)
+      let (raw, motion) = (Collector<GyroscopeData>(), Collector<DeviceMotion>())
+      source.hold()
+      manager.startGyroUpdates(to: DispatchQueue(label: "raw")) { raw.add($0) }
+      manager.startDeviceMotionUpdates(to: DispatchQueue(label: "motion")) { motion.add($0) }
+      source.release()
+      try source.waitUntilEnd()
+      return (
+        try #require(raw.values.last).rotationRate.z, try #require(motion.values.first).rotationRate.z
+      )
+    }
+    let calibrated = try rates(.file(path))
+    let plain = try rates(.none)
+    #expect(calibrated.raw == 0.75 && plain.raw == 0.75)
+    #expect(abs(calibrated.motion - 0.5) < 0.01)
+    #expect(abs(plain.motion - 0.75) < 0.01)
+  }
+}

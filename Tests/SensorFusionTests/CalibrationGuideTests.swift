@@ -1,0 +1,193 @@
+import Testing
+
+@testable import SensorFusion
+
+private let distorted = AxisCalibration(
+  offset: Vector3(0.3, -0.2, 0.1), x: Vector3(1.01, 0.02, 0), y: Vector3(0, 0.99, -0.01), z: Vector3(0.01, 0, 1.02))
+
+/// Feeds a guide `seconds` of a function's values at 100 Hz; stops when it is complete.
+private func feed(
+  _ guide: inout CalibrationGuide, from start: Double = 0, seconds: Double, _ value: (Double) -> Vector3
+) {
+  for i in 0..<Int(seconds * 100) where !guide.isComplete {
+    let t = start + Double(i) / 100
+    let v = value(t)
+    guide.add(
+      SensorSample(
+        time: Timestamp(seconds: t), kind: guide.kind, x: Float(v.x), y: Float(v.y), z: Float(v.z)))
+  }
+}
+
+/// A little noise that is the same each time.
+private func noise(_ t: Double) -> Vector3 {
+  Vector3(Elementary.sin(1e4 * t), Elementary.sin(1.7e4 * t), Elementary.sin(2.3e4 * t))
+}
+
+@Suite struct CalibrationGuideTests {
+  @Test func aStillGyroscopeGivesItsBiasInTenSeconds() throws {
+    var guide = CalibrationGuide(.rest)
+    let bias = Vector3(0.01, -0.02, 0.003)
+    guide.add(SensorSample(time: Timestamp(seconds: 0), pressureKilopascals: 100, temperatureCelsius: 31))
+    feed(&guide, seconds: 5) { bias + noise($0) * 0.001 }
+    #expect((40...50).contains(guide.coveragePercent))
+    feed(&guide, from: 5, seconds: 10) { bias + noise($0) * 0.001 }
+    #expect(guide.isComplete)
+    let result = try guide.result()
+    #expect((result.calibration.offset - bias).norm < 1e-4)
+    #expect(result.temperature == 31)
+  }
+
+  @Test func aGyroscopeThatMovesBeginsAnewOrIsRefused() throws {
+    var guide = CalibrationGuide(.rest)
+    feed(&guide, seconds: 5) { _ in Vector3(0.01, 0, 0) }
+    feed(&guide, from: 5, seconds: 3) { Vector3(Elementary.sin(5 * $0), 0, 0) }
+    #expect(guide.disturbances > 0)
+    #expect(guide.coveragePercent == 0)
+    #expect(throws: CalibrationFailure.moved) { try guide.result() }
+    feed(&guide, from: 8, seconds: 12) { _ in Vector3(0.01, 0, 0) }
+    #expect(guide.isComplete)
+    #expect(abs(try guide.result().calibration.offset.x - 0.01) < 1e-6)
+  }
+
+  @Test func sixFacesUpCalibrateAnAccelerometer() throws {
+    var guide = CalibrationGuide(.sixPositions)
+    let faces = [
+      Vector3(1, 0, 0), Vector3(-1, 0, 0), Vector3(0, 1, 0), Vector3(0, -1, 0), Vector3(0, 0, 1), Vector3(0, 0, -1),
+    ]
+    // What the sensor shows is what the calibration undoes.
+    let inverse = { (v: Vector3) in
+      // Two rounds of correction undo a matrix this near to the identity.
+      var raw = v + distorted.offset
+      for _ in 0..<20 { raw = raw + (v - distorted.apply(raw)) }
+      return raw
+    }
+    for (index, face) in faces.enumerated() {
+      #expect(guide.instruction.contains(["+x", "-x", "+y", "-y", "+z", "-z"][index]))
+      let raw = inverse(face * standardGravity)
+      feed(&guide, from: Double(index) * 4, seconds: 2) { raw + noise($0) * 0.01 }
+      // Taken to the next face.
+      let next = inverse(faces[(index + 1) % 6] * standardGravity)
+      feed(&guide, from: Double(index) * 4 + 2, seconds: 2) { t in
+        let part = (t - Double(index) * 4 - 2) / 2
+        return raw * (1 - part) + next * part
+      }
+    }
+    #expect(guide.isComplete)
+    let result = try guide.result()
+    #expect((result.calibration.offset - distorted.offset).norm < 0.01)
+    #expect((result.calibration.x - distorted.x).norm < 0.002)
+    #expect((result.calibration.z - distorted.z).norm < 0.002)
+  }
+
+  @Test func aMissingFaceIsNamedAndRefused() {
+    var guide = CalibrationGuide(.sixPositions)
+    feed(&guide, seconds: 3) { _ in Vector3(0, 0, standardGravity) }
+    #expect(!guide.isComplete)
+    #expect(!guide.instruction.contains("+z") && guide.instruction.contains("-z"))
+    #expect(throws: CalibrationFailure.self) { try guide.result() }
+  }
+
+  @Test func turningGivesHardIron() throws {
+    var guide = CalibrationGuide(.turning)
+    let iron = Vector3(30, -12, 5)
+    feed(&guide, seconds: 120) { t in
+      let q =
+        Quaternion(rotationVector: Vector3(0, 0, t)) * Quaternion(rotationVector: Vector3(0.37 * t, 0, 0))
+        * Quaternion(rotationVector: Vector3(0, 0.23 * t, 0))
+      return q.inverseRotate(Vector3(20, 0, -44)) + iron + noise(t) * 0.3
+    }
+    #expect(guide.isComplete)
+    let result = try guide.result()
+    #expect((result.calibration.offset - iron).norm < 1)
+    #expect(result.residual < 0.02)
+  }
+
+  @Test func aMagnetometerThatIsNotTurnedIsRefused() {
+    for turn in [0.0, 1.0] {
+      var guide = CalibrationGuide(.turning)
+      feed(&guide, seconds: 60) { t in
+        Quaternion(rotationVector: Vector3(0, 0, turn * t)).inverseRotate(Vector3(20, 0, -44)) + noise(t) * 0.8
+      }
+      #expect(!guide.isComplete)
+      #expect(throws: CalibrationFailure.self) { try guide.result() }
+      guard turn == 0 else { continue }
+      #expect {
+        try guide.result()
+      } throws: {
+        if case .tooLittleTurning = $0 as? CalibrationFailure { true } else { false }
+      }
+    }
+  }
+
+  @Test func aFieldThatIsNotTheEarthsIsRefused() {
+    var guide = CalibrationGuide(.turning)
+    feed(&guide, seconds: 60) { t in
+      let q =
+        Quaternion(rotationVector: Vector3(0, 0, t)) * Quaternion(rotationVector: Vector3(0.37 * t, 0, 0))
+        * Quaternion(rotationVector: Vector3(0, 0.23 * t, 0))
+      return q.inverseRotate(Vector3(200, 0, -44))
+    }
+    #expect {
+      try guide.result()
+    } throws: {
+      if case .implausibleField = $0 as? CalibrationFailure { true } else { false }
+    }
+  }
+}
+
+/// Calibrations in the pipeline.
+@Suite struct PipelineCalibrationTests {
+  private func samples(_ seconds: Int, raw: (Vector3) -> Vector3) -> [SensorSample] {
+    (0..<seconds * 100).flatMap { i -> [SensorSample] in
+      let time = Timestamp(seconds: Double(i) / 100)
+      let t = Double(i) / 100
+      let force = Quaternion(rotationVector: Vector3(0.5 * Elementary.sin(t), 0, 0)).inverseRotate(
+        Vector3(0, 0, standardGravity))
+      let f = raw(force)
+      return [
+        SensorSample(time: time, kind: .accelerometer, x: Float(f.x), y: Float(f.y), z: Float(f.z)),
+        SensorSample(time: time, kind: .gyroscope, x: Float(0.5 * Elementary.cos(t)), y: 0, z: 0),
+      ]
+    }
+  }
+
+  private func run(_ samples: [SensorSample], _ configuration: MotionPipeline.Configuration) -> [MotionState] {
+    var pipeline = MotionPipeline(configuration: configuration)
+    var states: [MotionState] = []
+    for sample in samples where pipeline.process(sample).contains(.motion) { states.append(pipeline.motion) }
+    return states
+  }
+
+  @Test func aCalibratedSensorGivesWhatATrueOneGives() throws {
+    var configuration = MotionPipeline.Configuration()
+    let offset = Vector3(0.5, -0.25, 0.125)
+    var calibration = AxisCalibration.identity
+    calibration.offset = offset
+    configuration.calibration.accelerometer = calibration
+    let truth = run(samples(10) { $0 }, .init())
+    let wrong = run(samples(10) { $0 + offset }, .init())
+    let calibrated = run(samples(10) { $0 + offset }, configuration)
+    #expect(truth.count == calibrated.count)
+    let (last, uncalibrated) = (try #require(calibrated.last), try #require(wrong.last))
+    let exact = try #require(truth.last)
+    #expect((last.gravity - exact.gravity).norm < 1e-4)
+    #expect((uncalibrated.gravity - exact.gravity).norm > 0.2)
+
+    let smoothed = MotionSmoother.motions(of: samples(10) { $0 + offset }, settings: configuration)
+    let smoothTruth = MotionSmoother.motions(of: samples(10) { $0 }, settings: .init())
+    #expect((try #require(smoothed.last).gravity - (try #require(smoothTruth.last)).gravity).norm < 1e-4)
+  }
+
+  /// A sensor that clips at 20 m/s² clips at 22 when its scale is 10 % too small, and that is still seen.
+  @Test func theRangeIsCalibratedToo() {
+    var configuration = MotionPipeline.Configuration()
+    configuration.filter.accelerometerRange = 20
+    configuration.calibration.accelerometer = AxisCalibration(
+      offset: .zero, x: Vector3(0.9, 0, 0), y: Vector3(0, 0.9, 0), z: Vector3(0, 0, 0.9))
+    #expect(abs(configuration.filterAfterCalibration.accelerometerRange - 18) < 1e-12)
+    let states = run(samples(1) { _ in Vector3(0, 0, 20) }, configuration)
+    #expect(states.contains { $0.flags.contains(.accelerometerClipped) })
+    configuration.filter.accelerometerRange = .infinity
+    #expect(configuration.filterAfterCalibration.accelerometerRange == .infinity)
+  }
+}
