@@ -122,7 +122,7 @@ func threeAxisDevice(
   func deviceScale() throws {
     let device = threeAxisDevice(name: "a", scale: nil, attributes: ["scale": "0.005985504"])
     let sensor = try #require(device.sensors().sensors.first)
-    let conversion = sensor.channels[2].conversion
+    let conversion = try #require(sensor.channels[2].conversion)
     #expect(abs(conversion.value(1638) - 9.804) < 0.001)
     #expect(conversion.value(1638) == 1638 * 0.005985504)
   }
@@ -150,7 +150,7 @@ func threeAxisDevice(
     let magnetometer = threeAxisDevice(
       name: "m", type: "magn", scale: "0.0001", extra: ["offset": ("in_magn_offset", "10")])
     let sensor = try #require(magnetometer.sensors().sensors.first)
-    let conversion = sensor.channels[0].conversion
+    let conversion = try #require(sensor.channels[0].conversion)
     #expect(abs(conversion.value(1990) - 20) < 1e-9)
     let barometer = deviceModel(
       name: "lps22hb",
@@ -159,9 +159,9 @@ func threeAxisDevice(
         ("temp", "le:S16/16>>0", ["raw": ("t", "1"), "scale": ("in_temp_scale", "10")]),
         ("timestamp", "le:S64/64>>0", [:]),
       ])
-    let sensor = try #require(barometer.sensors().sensors.first)
-    #expect(sensor.kind == .barometer && sensor.isBuffered && sensor.channels.count == 2)
-    #expect(abs((sensor.channels[1].conversion?.value(2541) ?? 0) - 25.41) < 1e-9)
+    let pressure = try #require(barometer.sensors().sensors.first)
+    #expect(pressure.kind == .barometer && pressure.isBuffered && pressure.channels.count == 2)
+    #expect(abs((pressure.channels[1].conversion?.value(2541) ?? 0) - 25.41) < 1e-9)
   }
 
   @Test("a chip with two kinds is two sensors; one with an axis missing is none, and says so")
