@@ -11,12 +11,15 @@ final class FileBytes: ByteSource {
   private let descriptor: Int32
 
   init(path: String) throws(FileFault) {
-    descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    // Opening a pipe that nobody writes to would otherwise wait for ever.
+    descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     if descriptor < 0 { throw FileFault(errno: errno) }
     var status = stat()
-    if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+    let type = fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : S_IFREG
+    if type != S_IFREG {
       close(descriptor)
-      throw FileFault(errno: EISDIR)
+      // Only a file can be looked at again and again, and has an end.
+      throw FileFault(errno: type == S_IFDIR ? EISDIR : ESPIPE)
     }
     _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
   }

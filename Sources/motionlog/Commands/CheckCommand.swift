@@ -8,7 +8,7 @@ enum CheckCommand {
     }
     if arguments.operands.count > 1 { throw UsageError.unexpectedOperand(arguments.operands[1], command: "check") }
     let check = try checkSession(directory)
-    for problem in check.problems { try context.output.line(problem) }
+    for problem in check.problems { try context.output.line(path: problem) }
     let rows = check.rows.sorted { $0.key < $1.key }.map { "\($0.value) rows of \($0.key.name)" }
     try context.output.line((check.isSound ? "sound: " : "good: ") + rows.joined(separator: ", "))
     try context.output.flush()

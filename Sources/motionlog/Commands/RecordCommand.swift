@@ -43,17 +43,17 @@ enum RecordCommand {
     let result = Result {
       try run.run { batch in
         try writer.consume(batch)
-        progress.take(batch)
+        for line in progress.take(batch) { context.console.note(line) }
         progress.show(writer.progress, &context.console)
         return !progress.isQuitAsked()
       }
     }
     context.console.endProgress()
     let summary = try writer.finish(ended: words(for: result), counters: run.counters)
-    try context.output.line(directory)
+    try context.output.line(path: directory)
     try context.output.flush()
     let hasLost = report(summary, progress, bytes: writer.progress.bytes, &context.console)
-    let code = Context.exitCode(of: try result.get(), duration: duration)
+    let code = context.exitCode(of: try result.get(), duration: duration, losses: progress.losses)
     return code == .done && hasLost ? .samplesLost : code
   }
 
@@ -114,6 +114,8 @@ struct RecordProgress {
   private var first: Timestamp?
   private var last: Timestamp?
   private var marks = 0
+  /// What is lost, and what to tell of it.
+  private(set) var losses: LossWatch
   private var nextLine: Double
 
   /// Seconds between lines, on a terminal and elsewhere.
@@ -121,6 +123,7 @@ struct RecordProgress {
 
   init(_ description: SourceDescription) {
     monitors = description.sensors.map { SensorMonitor($0) }
+    losses = LossWatch(description)
     nextLine = MotionRun.monotonicSeconds() + (isTerminal ? 0 : Self.interval.log)
   }
 
@@ -129,14 +132,15 @@ struct RecordProgress {
     hasKeys ? "; m marks an event, Ctrl-C ends" : "; SIGUSR1 marks an event, Ctrl-C or SIGTERM ends"
   }
 
-  /// Takes one batch.
-  mutating func take(_ batch: ProcessedBatch) {
+  /// Takes one batch; returns a line for each event that the user should know of at once.
+  mutating func take(_ batch: ProcessedBatch) -> [String] {
     for sample in batch.input.samples {
       first = first ?? sample.time
       last = sample.time
       if let index = monitors.firstIndex(where: { $0.sensor.kind == sample.kind }) { monitors[index].take(sample) }
     }
     marks += batch.input.events.count { $0.name == "mark" }
+    return losses.take(batch.input.events)
   }
 
   /// Whether the user pressed `q`; `m` marks.
@@ -165,6 +169,8 @@ struct RecordProgress {
       Format.clock(elapsed), Format.count(rows, "row"), Format.bytes(progress.bytes), "\(rates) Hz",
       "lost \(progress.lostSamples)",
     ]
+    // Where a narrow terminal does not cut it off.
+    if !losses.lost.isEmpty { parts.insert("LOST: \(losses.names)", at: 1) }
     let gaps = monitors.reduce(0) { $0 + $1.gaps }
     let clipped = monitors.reduce(0) { $0 + $1.clipped }
     if gaps > 0 { parts.append(Format.count(gaps, "gap")) }

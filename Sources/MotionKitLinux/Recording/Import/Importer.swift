@@ -18,6 +18,9 @@ public func importLog(
   _ paths: [String], to directory: String, options: ImportOptions = ImportOptions(),
   pipeline: MotionPipeline.Configuration? = nil
 ) throws(MotionKitError) -> ImportReport {
+  if let rate = options.rate, !(0.001...1e6).contains(rate) {
+    throw .unsupported(what: "importing \(rate) samples per second", hint: "give a rate from 0.001 to 1000000")
+  }
   var importer = Importer(options: options)
   try importer.read(paths)
   try importer.write(to: directory, pipeline: pipeline)
