@@ -17,8 +17,7 @@ final class FileBytes: ByteSource {
     var status = stat()
     let type = fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : S_IFREG
     if type != S_IFREG {
-      close(descriptor)
-      // Only a file can be looked at again and again, and has an end.
+      // All is initialised: deinit closes it. Only a file can be looked at again and again, and has an end.
       throw FileFault(errno: type == S_IFDIR ? EISDIR : ESPIPE)
     }
     _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
