@@ -40,10 +40,57 @@ import Testing
     try expect(["emulate", "walk", "--port", "99999"], 2, "option --port: '99999'")
   }
 
+  @Test(.timeLimit(.minutes(1))) func extremeValuesAreRefused() throws {
+    for (option, values) in [
+      ("--speed", ["1e-300", "1e300", "-1"]), ("--interval", ["1e-9s", "-1s"]), ("--duration", ["-1s", "1e300h"]),
+      ("--rate", ["1e-300", "1e300", "-5", "mag=1e-9"]),
+    ] {
+      for value in values {
+        try expect(["live", "-u", "sim:still", option, value], 2, "option \(option): '", "' is not ")
+      }
+    }
+    for rate in ["1e-300", "1e300"] {
+      try expect(["export", "x", "--rate", rate], 2, "option --rate: '\(rate)' is not rows per second")
+      try expect(["import", "x", "--to", "y", "--rate", rate, "--assume-rate"], 2, "option --rate: '\(rate)'")
+    }
+    try expect(["live", "-u", "sim:still?accel_drop=1"], 2, "accel_drop=1", "0.99")
+  }
+
+  @Test(.timeLimit(.minutes(1))) func aPipeInPlaceOfAFileIsRefused() throws {
+    let directory = try TemporaryDirectory()
+    #expect(mkfifo(directory("log.csv"), 0o600) == 0)
+    try expect(["import", directory("log.csv"), "--to", directory("walk")], 5, "log.csv: it is a pipe or a device")
+    let walk = try directory.recording(seconds: 1)
+    unlink(walk + "/gyroscope.csv")
+    #expect(mkfifo(walk + "/gyroscope.csv", 0o600) == 0)
+    try expect(["info", walk], 5, "gyroscope.csv: it is a pipe or a device")
+  }
+
+  @Test func anExportIsWholeOrNotThere() throws {
+    let directory = try TemporaryDirectory()
+    let table = directory("table.csv")
+    try expect(["export", "/no/such/recording", "-o", table], 3, "/no/such/recording")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == [])
+    let walk = try directory.recording(seconds: 1)
+    #expect(try BuiltProgram.run(["export", walk, "-o", table]).status == 0)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() == ["table.csv", "walk"])
+    let before = try String(contentsOfFile: table, encoding: .utf8)
+    try expect(["export", walk, "-o", table], 1, table, "File exists", "nothing is overwritten")
+    #expect(try String(contentsOfFile: table, encoding: .utf8) == before)
+    #expect(try BuiltProgram.run(["export", walk, "-o", "/dev/null"]).status == 0)
+    let piped = try BuiltProgram.shell("$MOTIONLOG export \(walk) -q -o /dev/fd/3 3>&1 | cat")
+    #expect(piped.output == before)
+  }
+
+  @Test func whatAPathIsCalledDoesNotSteerTheTerminal() throws {
+    try expect(["info", "/no/such\u{1B}]0;x\u{7}/recording"], 3, "/no/such\\u{1b}]0;x\\u{7}/recording")
+  }
+
   @Test func anUnreadableSourceIsBadUsage() throws {
     try expect(["live", "-u", "walk"], 2, "'walk' is not a source", "sim:SCENE")
     try expect(["live", "-u", "foo:bar"], 2, "unknown scheme 'foo:'", "ip:HOST")
     try expect(["devices", "-u", "ip:"], 2, "the host is missing")
+    try expect(["devices", "-u", "local:foo"], 2, "nothing follows local:")
   }
 
   @Test func whatIsNotThereIsNotFound() throws {

@@ -40,10 +40,28 @@ private func example() -> Never {
 
   @Test func everyFileThatTheReadmePointsToIsThere() throws {
     for line in try lines("README.md") {
-      for match in line.matches(of: /\]\(([A-Za-z\/.]+)\)/) {
+      for match in line.matches(of: /\]\(([A-Za-z\/.-]+)\)/) {
         let path = Self.root.appendingPathComponent(String(match.1)).path
         #expect(FileManager.default.fileExists(atPath: path), "\(match.1)")
       }
+    }
+  }
+
+  @Test func everyCommandOfTheReadmeRunsWithoutSensors() throws {
+    let directory = try TemporaryDirectory()
+    let root = Self.root.path
+    try FileManager.default.createSymbolicLink(
+      atPath: directory("recordings"), withDestinationPath: root + "/recordings")
+    let commands = try lines("README.md").filter { $0.hasPrefix("motionlog ") && $0.contains("  #") }
+    #expect(commands.count >= 8)
+    for command in commands {
+      var line = String(command.prefix { $0 != "#" }).replacingOccurrences(of: "motionlog ", with: "$MOTIONLOG ")
+      // What goes on until it is ended.
+      if line.contains(" live ") || line.contains(" emulate ") { line += " -d 200ms" }
+      if line.contains(" emulate ") { line += " --port 0" }
+      if line.contains(" record ") { line += " --speed max" }
+      let outcome = try BuiltProgram.shell("cd '\(directory.path)' && \(line)")
+      #expect(outcome.status == 0, "\(command): \(outcome.error)")
     }
   }
 }

@@ -28,13 +28,10 @@ extension MotionKitError {
     triggers: [String] = [], holders: [String] = [], node: String = "", seconds: Double = 0
   ) -> MotionKitError {
     let code = abs(code)
+    if operation == .openContext, let error = unopened(uri: device, code) { return error }
     let what =
       "\(device): cannot \(operation.rawValue)\(detail.isEmpty ? "" : " \(detail)") (\(text(code)))"
     switch (operation, code) {
-    case (.openContext, ENOENT), (.openContext, ENODEV):
-      return .notFound(
-        what: "\(device): no IIO devices on this system",
-        hint: "load the sensor's kernel module or device-tree overlay, or try --source sim:walk")
     case (_, EACCES):
       let place = node.isEmpty ? "the device" : node
       return .notPermitted(
@@ -71,8 +68,35 @@ extension MotionKitError {
     case (.readAttribute, ENOSYS), (.refill, ENOSYS):
       return .unsupported(what: what, hint: "this context holds no live device (an XML description only)")
     default:
-      return .device(what: what, errno: code, hint: "see `motionlog doctor` and the kernel log (dmesg)")
+      return .device(what: what, errno: code, hint: "the kernel log (dmesg) may say more")
     }
+  }
+
+  /// The error for a context that cannot be opened, where the kind of the URI says more than the errno; libiio answers
+  /// with many numbers for the same thing.
+  private static func unopened(uri: String, _ code: Int32) -> MotionKitError? {
+    // Permissions, memory and open files are named by their own words.
+    if [EACCES, EPERM, ENOMEM, EMFILE, ENFILE].contains(code) { return nil }
+    if let (host, port) = networkAddress(ofURI: uri) {
+      return .notFound(
+        what: "\(uri): \(host) does not answer like an iiod on port \(port)",
+        hint: "check that iiod runs there and has sensors, and its port: ip:HOST:PORT (iiod's own is 30431)")
+    }
+    if uri.hasPrefix("usb:") {
+      if code == EINVAL {
+        return .invalidSource(uri: uri, reason: "it is usb: alone, or usb:BUS.DEVICE.INTERFACE, such as usb:3.32.5")
+      }
+      return .notFound(
+        what: uri == "usb:" ? "no libiio device on USB" : "no libiio device at '\(uri)'",
+        hint: "is it plugged in, and does it speak libiio's protocol? lsusb lists what there is")
+    }
+    if uri.hasPrefix("local:"), uri != "local:" {
+      return .invalidSource(uri: uri, reason: "nothing follows local:, which is this machine; a board is ip:HOST")
+    }
+    guard code == ENOENT || code == ENODEV else { return nil }
+    return .notFound(
+      what: "no IIO devices on this system (\(uri))",
+      hint: "load the sensor's kernel module or device-tree overlay, or try --source sim:walk")
   }
 
   /// The errno's text with its number.

@@ -46,7 +46,8 @@ func probeNetwork(
       what: "\(uri): \(host) is there, but nothing listens on port \(port)",
       hint: "start iiod on the board (apt install iiod), or give its port: ip:\(host):PORT")
   case .failed(let code) where code != ETIMEDOUT:
-    throw MotionKitError.iio(.openContext, device: uri, errno: code)
+    throw .notFound(
+      what: "\(uri): \(host) cannot be reached (\(errorText(code)))", hint: "check the address and the network")
   case .failed, nil:
     throw .notFound(
       what: "\(uri): no answer from \(host) within \(Int(seconds.rounded())) s",

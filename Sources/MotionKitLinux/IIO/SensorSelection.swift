@@ -56,12 +56,12 @@ struct IIOInventory: Hashable, Sendable {
       if fitting.count == 1 { return fitting[0] }
       if fitting.count > 1 {
         throw .unsupported(
-          what: "'\(wanted)' is ambiguous: \(fitting.count) devices with a \(kind)",
+          what: "'\(wanted)' is ambiguous: \(fitting.count) devices of kind \(kind)",
           hint: "name one of: \(choices(fitting))")
       }
     }
     throw .notFound(
-      what: "no device '\(wanted)' with a \(kind)",
+      what: "no device '\(wanted)' of kind \(kind)",
       hint: all.isEmpty ? "this source has no \(kind)" : "name one of: \(choices(all))")
   }
 

@@ -166,6 +166,10 @@ func errorText(_ code: Int32) -> String {
 extension MotionKitError {
   /// A failed file operation, with what to do about it.
   static func file(_ path: String, _ fault: FileFault, doing what: String = "") -> MotionKitError {
+    if fault.errno == ESPIPE {
+      let reason = "it is a pipe or a device, not a file; copy what it gives into a file first"
+      return .invalidFile(path: path, line: 0, column: 0, reason: reason)
+    }
     let hint =
       switch fault.errno {
       case ENOSPC, EDQUOT: "free some space or record to another disk"

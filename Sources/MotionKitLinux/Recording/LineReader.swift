@@ -64,14 +64,17 @@ final class FileBytes: ByteSource {
   private(set) var progress = WorkProgress()
 
   init(path: String) throws(FileFault) {
-    descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    // Opening a pipe that nobody writes to would otherwise wait for ever.
+    descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     if descriptor < 0 { throw FileFault(errno: errno) }
     var status = stat()
-    if fstat(descriptor, &status) == 0 {
-      // A throw from here on closes the file: all is initialised, so deinit runs.
-      if status.st_mode & S_IFMT == S_IFDIR { throw FileFault(errno: EISDIR) }
-      progress.total = Int64(status.st_size)
+    let isKnown = fstat(descriptor, &status) == 0
+    let type = isKnown ? status.st_mode & S_IFMT : S_IFREG
+    if type != S_IFREG {
+      // All is initialised: deinit closes it. Only a file can be looked at again and again, and has an end.
+      throw FileFault(errno: type == S_IFDIR ? EISDIR : ESPIPE)
     }
+    if isKnown { progress.total = Int64(status.st_size) }
     _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
   }
 

@@ -63,8 +63,9 @@ public final class RecordingSource: SensorSource, @unchecked Sendable {
   init(
     directory: String, pacing: Pacing, range: ReplayRange = ReplayRange(), clock: any PacingClock
   ) throws(MotionKitError) {
-    if case .speed(let factor) = pacing, !(factor > 0 && factor.isFinite) {
-      throw .unsupported(what: "a replay speed of \(factor)", hint: "give a number above 0, or replay unpaced")
+    if case .speed(let factor) = pacing, !Pacing.speeds.contains(factor) {
+      throw .unsupported(
+        what: "a replay speed of \(factor)", hint: "give a factor from 0.001 to 1000000, or replay unpaced")
     }
     self.directory = directory
     self.pacing = pacing

@@ -48,9 +48,9 @@ public func exportSession(
   _ directory: String, options: ExportOptions = ExportOptions(), progress: (WorkProgress) -> Void = { _ in },
   write: (UnsafeRawBufferPointer) throws -> Void
 ) throws -> Int64 {
-  guard options.rate > 0, options.rate <= 1e6 else {
+  guard (0.001...1e6).contains(options.rate) else {
     throw MotionKitError.unsupported(
-      what: "exporting \(options.rate) rows per second", hint: "give a rate above 0, at most 1000000")
+      what: "exporting \(options.rate) rows per second", hint: "give a rate from 0.001 to 1000000")
   }
   return try SessionExport(directory: directory, options: options, progress).run(progress, write)
 }

@@ -29,7 +29,10 @@ public struct SimulatedSensorErrors: Hashable, Sendable {
   public var resolution = 0.0
   /// Full scale of an axis; infinity for none.
   public var range = Double.infinity
-  /// The part of the samples that is missing, 0 to 1.
+  /// With more dropped than this a next sample might never come.
+  static let mostDropped = 0.99
+
+  /// The part of the samples that is missing, 0 to 0.99; more is taken as 0.99.
   public var dropProbability = 0.0
   /// Standard deviation of the time stamp's error, seconds; held to 0.4 of the interval, so order is kept.
   public var jitter = 0.0
@@ -181,7 +184,7 @@ extension SimulatedSensorErrors {
     softIronSigma = try settings.number(
       "\(prefix)_soft", "spread of the terms of a soft-iron matrix", default: softIronSigma, in: 0...1)
     dropProbability = try settings.number(
-      "\(prefix)_drop", "part of the samples that is missing", default: dropProbability, in: 0...1)
+      "\(prefix)_drop", "part of the samples that is missing", default: dropProbability, in: 0...Self.mostDropped)
     jitter = try settings.number("\(prefix)_jitter", "spread of the time stamps, s", default: jitter, in: 0...10)
     if prefix == "gyro" {
       averages =

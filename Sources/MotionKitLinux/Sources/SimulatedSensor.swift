@@ -67,7 +67,7 @@ struct SimulatedSensor {
       index += 1
       let value = measured(in: scene, at: seconds, cache: &cache)
       let late = jitter()
-      if errors.dropProbability > 0, timing.uniform() < errors.dropProbability {
+      if errors.dropProbability > 0, timing.uniform() < min(errors.dropProbability, SimulatedSensorErrors.mostDropped) {
         droppedCount += 1
         continue
       }

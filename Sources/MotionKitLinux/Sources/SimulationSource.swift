@@ -87,8 +87,10 @@ public final class SimulationSource: SensorSource, @unchecked Sendable {
     clock: any PacingClock = SystemPacingClock()
   ) throws(MotionKitError) {
     let uri = uri ?? "sim:\(scene.name)"
-    if case .speed(let factor) = pacing, !(factor > 0 && factor.isFinite) {
-      throw .invalidSource(uri: uri, reason: "it cannot be paced at \(factor) times its speed; the factor is above 0")
+    if case .speed(let factor) = pacing, !Pacing.speeds.contains(factor) {
+      throw .invalidSource(
+        uri: uri,
+        reason: "it cannot be paced at \(factor) times its speed; give a factor from 0.001 to 1000000, or no pacing")
     }
     self.scene = scene
     self.errors = errors
@@ -101,19 +103,21 @@ public final class SimulationSource: SensorSource, @unchecked Sendable {
       host: "simulated", isLive: pacing != .unpaced)
   }
 
+  /// The words of `sensors=`.
+  private static let sensorWords: [(word: String, kind: SensorKind)] = [
+    ("accel", .accelerometer), ("gyro", .gyroscope), ("mag", .magnetometer), ("baro", .barometer),
+    ("steps", .stepCounter),
+  ]
+
   private static func kinds(_ settings: inout SimulationSettings) throws(MotionKitError) -> Set<SensorKind> {
-    let words: [(word: String, kind: SensorKind)] = [
-      ("accel", .accelerometer), ("gyro", .gyroscope), ("mag", .magnetometer), ("baro", .barometer),
-      ("steps", .stepCounter),
-    ]
     let summary = "the sensors there are: accel,gyro,mag,baro (and steps for a chip that counts them)"
     guard let text = settings.text("sensors", summary) else {
       return [.accelerometer, .gyroscope, .magnetometer, .barometer]
     }
     var kinds: Set<SensorKind> = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-      guard let entry = words.first(where: { $0.word == part }) else {
-        throw settings.invalid("sensors", text, "a list of " + words.map(\.word).joined(separator: ", "))
+      guard let entry = sensorWords.first(where: { $0.word == part }) else {
+        throw settings.invalid("sensors", text, "a list of " + sensorWords.map(\.word).joined(separator: ", "))
       }
       kinds.insert(entry.kind)
     }
@@ -145,8 +149,11 @@ public final class SimulationSource: SensorSource, @unchecked Sendable {
       throw .unsupported(what: "a second start of \(description.uri) after its stop", hint: "open the source again")
     }
     if let missing = request.required.sorted().first(where: { description.sensor($0) == nil }) {
+      let word = Self.sensorWords.first { $0.kind == missing }?.word ?? missing.name
       throw .noSensors(
-        uri: description.uri, hint: "the scene is simulated without a \(missing); add it to sensors=")
+        uri: description.uri,
+        hint: "the scene is simulated without \(missing.name); add \(word) to its sensors, as in"
+          + " sim:walk?sensors=accel,gyro,\(word)")
     }
     var started = description
     started.sensors = []

@@ -59,6 +59,9 @@ public enum Pacing: Hashable, Sendable {
   case speed(Double)
   /// As fast as they are read.
   case unpaced
+
+  /// The factors that `speed` may have: a thousandth, which nobody waits for, to a million, which is as good as unpaced.
+  public static let speeds = 0.001...1_000_000.0
 }
 
 /// Opens a source by its URI.

@@ -96,7 +96,8 @@ enum Option: String, CaseIterable {
     case .host: "ADDRESS"
     case .port: "N"
     case .history: "PATH|none"
-    case .json, .dryRun, .verify, .smooth, .loop, .compress, .once, .week, .assumeRate, .quiet, .verbose, .noColor, .help,
+    case .json, .dryRun, .verify, .smooth, .loop, .compress, .once, .week, .assumeRate, .quiet, .verbose, .noColor,
+      .help,
       .version:
       nil
     }

@@ -1,3 +1,4 @@
+import MotionKitLinux
 import SensorFusion
 
 /// Reads the values of options; every failure names the option and what it takes.
@@ -13,10 +14,9 @@ enum OptionValues {
       number = text.dropLast(unit.suffix.count)
       factor = unit.seconds
     }
-    // A year: longer is a slip of the keyboard, and far from the limits of 64-bit nanoseconds.
-    let longest = 366.0 * 86400
-    guard let value = decimal(number), value > 0 || (mayBeZero && value == 0), value * factor <= longest else {
-      throw .badValue(option: option.long, value: text, expected: "a time such as 10s, 5m or 2h")
+    guard let value = decimal(number), times.contains(value * factor) || (mayBeZero && value == 0) else {
+      throw .badValue(
+        option: option.long, value: text, expected: "a time such as 10s, 5m or 2h, from 1ms to 8784h (a year)")
     }
     return value * factor
   }
@@ -34,6 +34,32 @@ enum OptionValues {
       throw .badValue(option: option.long, value: text, expected: "a size such as 500kB, 100MB or 2GB" + time)
     }
     return Int64(value * unit.bytes)
+  }
+
+  /// What is not within these is a slip of the keyboard; all that is lies far within 64-bit nanoseconds.
+  ///
+  /// Durations and intervals, seconds: a millisecond to a year.
+  private static let times = 0.001...(366.0 * 86400)
+  /// Samples or rows per second: one in a quarter of an hour to more than any IIO motion sensor gives.
+  private static let rates = 0.001...100_000.0
+
+  /// Samples or rows per second.
+  static func rate(_ text: Substring, of what: String = "samples", option: Option) throws(UsageError) -> Double {
+    guard let value = decimal(text), rates.contains(value) else {
+      throw .badValue(
+        option: option.long, value: String(text), expected: "\(what) per second, such as 100 (from 0.001 to 100000)")
+    }
+    return value
+  }
+
+  /// A factor of a source's own speed, or `max`.
+  static func pacing(_ text: String, option: Option) throws(UsageError) -> Pacing {
+    if text == "max" { return .unpaced }
+    guard let speed = decimal(text[...]), Pacing.speeds.contains(speed) else {
+      throw .badValue(
+        option: option.long, value: text, expected: "a factor such as 1, 10 or 0.5 (from 0.001 to 1000000), or max")
+    }
+    return .speed(speed)
   }
 
   /// An angle in degrees.
@@ -121,13 +147,5 @@ enum OptionValues {
       }
     }
     return (common, each)
-  }
-
-  private static func rate(_ text: Substring, option: Option) throws(UsageError) -> Double {
-    // No IIO motion sensor samples faster than some ten kilohertz.
-    guard let value = decimal(text), value > 0, value <= 100_000 else {
-      throw .badValue(option: option.long, value: String(text), expected: "samples per second, above 0")
-    }
-    return value
   }
 }

@@ -82,6 +82,12 @@ struct ParsedArguments {
     }
   }
 
+  /// Whether a number, perhaps with a unit, stands here: `-1s` is a wrong time, not an option.
+  private static func startsNumber(_ text: Substring) -> Bool {
+    guard let first = text.utf8.first(where: { $0 != UInt8(ascii: ".") }) else { return false }
+    return (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
+  }
+
   private static func value(
     from rest: inout ArraySlice<String>, option: String, placeholder: String
   ) throws(UsageError) -> String {
@@ -89,7 +95,7 @@ struct ParsedArguments {
       throw .missingValue(option: option, placeholder: placeholder)
     }
     // An option in place of the value is a forgotten value; a negative number is a value.
-    if value.hasPrefix("-"), value.count > 1, Double(value) == nil {
+    if value.hasPrefix("-"), value.count > 1, !startsNumber(value.dropFirst()) {
       throw .missingValue(option: option, placeholder: placeholder)
     }
     rest.removeFirst()

@@ -10,7 +10,7 @@ enum CheckCommand {
     var bar = ProgressBar("checking")
     let check = try checkSession(directory) { bar.show($0, &context.console) }
     context.console.clearProgress()
-    for problem in check.problems { try context.output.line(problem) }
+    for problem in check.problems { try context.output.line(path: problem) }
     let rows = check.rows.sorted { $0.key < $1.key }.map { "\($0.value) rows of \($0.key.name)" }
     try context.output.line((check.isSound ? "sound: " : "good: ") + rows.joined(separator: ", "))
     try context.output.flush()

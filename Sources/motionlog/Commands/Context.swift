@@ -42,10 +42,21 @@ struct Context {
     }
     let started = StartedSource(source: source, description: description, settings: settings, history: history)
     for note in description.notes { console.detail(note) }
+    if description.sensor(.accelerometer) == nil, description.sensor(.gyroscope) != nil {
+      console.note("no attitude: it takes an accelerometer, to know where down is, and none is read")
+    }
     if started.frame != .arbitrary, description.sensor(.magnetometer) == nil {
       console.warning("frame '\(started.frame.word)' without a magnetometer: yaw starts at 0 and drifts")
     }
     return started
+  }
+
+  /// The exit code of a run of sensors: a failure, said in words, where some were lost and did not come back.
+  mutating func exitCode(of end: RunEnd, duration: Double?, losses: LossWatch) -> ExitCode {
+    guard let failure = losses.failure else { return Self.exitCode(of: end, duration: duration) }
+    console.error(failure.message)
+    for line in failure.advice { console.more(line) }
+    return .failed
   }
 
   /// The exit code of a run that `duration` may have limited.

@@ -13,49 +13,25 @@ enum ExportCommand {
     guard let path = arguments[.output], path != "-" else {
       // Rows on the same terminal would tear the bar.
       let hasBar = isatty(STDOUT_FILENO) == 0
-      let show = { (progress: WorkProgress) in if hasBar { bar.show(progress, &context.console) } }
-      try exportSession(directory, options: options, progress: show) {
-        try context.output.write(String(decoding: $0, as: UTF8.self))
-      }
+      try exportSession(
+        directory, options: options, progress: { if hasBar { bar.show($0, &context.console) } },
+        write: { try context.output.write(String(decoding: $0, as: UTF8.self)) })
       context.console.clearProgress()
       try context.output.flush()
       return .done
     }
-    let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-    guard file >= 0 else {
-      throw MotionKitError.fileSystem(
-        path: path, errno: errno, hint: errno == EEXIST ? "choose a new file; nothing is overwritten" : "check the path"
-      )
-    }
-    defer { close(file) }
-    let rows = try exportSession(directory, options: options, progress: { bar.show($0, &context.console) }) {
-      try write($0, to: file, path)
+    let rows = try NewFile.write(path) { file in
+      try exportSession(
+        directory, options: options, progress: { bar.show($0, &context.console) }, write: { try file.write($0) })
     }
     context.console.clearProgress()
     context.console.note("wrote \(Format.count(rows, "row")) to \(path)")
     return .done
   }
 
-  private static func write(_ bytes: UnsafeRawBufferPointer, to file: Int32, _ path: String) throws {
-    var rest = bytes
-    while !rest.isEmpty {
-      let count = Glibc.write(file, rest.baseAddress, rest.count)
-      if count < 0 {
-        if errno == EINTR { continue }
-        throw MotionKitError.fileSystem(path: path, errno: errno, hint: "the file ends where it could not be written")
-      }
-      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-    }
-  }
-
   private static func options(_ arguments: ParsedArguments) throws(UsageError) -> ExportOptions {
     var options = ExportOptions()
-    if let text = arguments[.rate] {
-      guard let rate = OptionValues.decimal(text[...]), rate > 0, rate <= 1e6 else {
-        throw .badValue(option: Option.rate.long, value: text, expected: "rows per second, such as 100")
-      }
-      options.rate = rate
-    }
+    if let text = arguments[.rate] { options.rate = try OptionValues.rate(text[...], of: "rows", option: .rate) }
     if let text = arguments[.method] {
       guard let method = ExportOptions.Method(rawValue: text) else {
         throw .badValue(option: Option.method.long, value: text, expected: "linear, nearest or hold")

@@ -28,7 +28,7 @@ enum ImportCommand {
       if sensor.duplicates > 0 { line += ", \(sensor.duplicates) spread" }
       try context.output.line(line + ", from \(sensor.columns)")
     }
-    try context.output.line(directory)
+    try context.output.line(path: directory)
     try context.output.flush()
     return .done
   }
@@ -46,12 +46,7 @@ enum ImportCommand {
       }
       options.accelerationSign = sign
     }
-    if let text = arguments[.rate] {
-      guard let rate = OptionValues.decimal(text[...]), rate > 0 else {
-        throw .badValue(option: Option.rate.long, value: text, expected: "samples per second, such as 100")
-      }
-      options.rate = rate
-    }
+    if let text = arguments[.rate] { options.rate = try OptionValues.rate(text[...], option: .rate) }
     options.ratesReplaceTimes = arguments.has(.assumeRate)
     if options.ratesReplaceTimes, options.rate == nil { throw .conflict("--assume-rate needs --rate HZ") }
     for pair in (arguments[.columns] ?? "").split(separator: ",") {

@@ -16,49 +16,61 @@ enum LiveCommand {
   static func show(_ settings: RunSettings, pacing: Pacing, _ context: inout Context) throws -> ExitCode {
     let started = try context.start(settings, pacing: pacing)
     defer { started.finishHistory(&context.console) }
-    let end: RunEnd
+    let (end, losses): (RunEnd, LossWatch)
     if settings.isJSON {
-      end = try json(started, settings, &context)
+      (end, losses) = try json(started, settings, &context)
     } else if Terminal.isInteractive(STDOUT_FILENO) {
-      end = try screen(started, &context)
+      (end, losses) = try screen(started, &context)
     } else {
-      end = try lines(started, settings, &context)
+      (end, losses) = try lines(started, settings, &context)
     }
-    return Context.exitCode(of: end, duration: settings.duration)
+    return context.exitCode(of: end, duration: settings.duration, losses: losses)
   }
 
   private static func json(
     _ started: StartedSource, _ settings: RunSettings, _ context: inout Context
-  ) throws -> RunEnd {
+  ) throws -> (RunEnd, LossWatch) {
+    var losses = LossWatch(started.description)
     var writer = LiveJSON(frame: started.frame, interval: settings.interval ?? 0)
     try context.output.line(LiveJSON.header(started.description, frame: started.frame))
     try context.output.flush()
     var run = started.run
-    return try run.run { batch in
+    let end = try run.run { batch in
       try writer.write(batch, to: &context.output)
       try context.output.flush()
+      for line in losses.take(batch.input.events) { context.console.note(line) }
       return true
     }
+    return (end, losses)
   }
 
   private static func lines(
     _ started: StartedSource, _ settings: RunSettings, _ context: inout Context
-  ) throws -> RunEnd {
+  ) throws -> (RunEnd, LossWatch) {
     var model = LiveModel(source: started.description, frame: started.frame)
     let interval = settings.interval ?? 1
     var next = 0.0
+    var shown: Double?
     var run = started.run
     let end = try run.run(slice: interval / 10) { batch in
-      model.take(batch)
-      for event in batch.input.events { context.console.note("\(event.name): \(event.detail)") }
+      for line in model.take(batch) { context.console.note(line) }
+      for event in batch.input.events where !model.losses.watches(event) {
+        context.console.note("\(event.name): \(event.detail)")
+      }
       guard model.timeSpan != nil, model.elapsed >= next else { return true }
       next = ((model.elapsed / interval).rounded(.down) + 1) * interval
       try context.output.line(LiveLine.text(model))
       try context.output.flush()
+      shown = model.elapsed
       return true
     }
+    // How it stood at the end, unless that has just been said.
+    if let shown, model.elapsed > shown {
+      try context.output.line(LiveLine.text(model))
+      try context.output.flush()
+    }
     if model.timeSpan == nil { context.console.warning("no sample came from '\(started.description.uri)'") }
-    return end
+    return (end, model.losses)
   }
 
   /// Pictures a second.
@@ -66,7 +78,7 @@ enum LiveCommand {
 
   private static func screen(
     _ started: StartedSource, _ context: inout Context
-  ) throws -> RunEnd {
+  ) throws -> (RunEnd, LossWatch) {
     var model = LiveModel(source: started.description, frame: started.frame)
     var screen = LiveScreen(style: context.style, title: " motionlog live · \(started.description.uri)")
     screen.hasKeys = Terminal.takeKeyboard()
@@ -82,7 +94,7 @@ enum LiveCommand {
     let recording = started.source as? RecordingSource
     var nextPicture = 0.0
     var run = started.run
-    return try run.run { batch in
+    let end = try run.run { batch in
       model.take(batch)
       while screen.hasKeys, let key = Terminal.readKey() {
         switch key {
@@ -109,5 +121,6 @@ enum LiveCommand {
       try context.output.flush()
       return true
     }
+    return (end, model.losses)
   }
 }

@@ -47,7 +47,7 @@ enum RecordCommand {
     let result = Result {
       try run.run { batch in
         try writer.consume(batch)
-        progress.take(batch)
+        for line in progress.take(batch) { context.console.note(line) }
         progress.show(writer.progress, &context.console)
         return !progress.isQuitAsked()
       }
@@ -55,10 +55,10 @@ enum RecordCommand {
     context.console.endProgress()
     started.finishHistory(&context.console)
     let summary = try writer.finish(ended: words(for: result), counters: run.counters)
-    try context.output.line(directory)
+    try context.output.line(path: directory)
     try context.output.flush()
     let hasLost = report(summary, progress, bytes: writer.progress.bytes, &context.console)
-    let code = Context.exitCode(of: try result.get(), duration: duration)
+    let code = context.exitCode(of: try result.get(), duration: duration, losses: progress.losses)
     return code == .done && hasLost ? .samplesLost : code
   }
 
@@ -142,6 +142,8 @@ struct RecordProgress {
   private var first: Timestamp?
   private var last: Timestamp?
   private var marks = 0
+  /// What is lost, and what to tell of it.
+  private(set) var losses: LossWatch
   private var nextLine: Double
 
   /// Seconds between lines, on a terminal and elsewhere.
@@ -155,6 +157,7 @@ struct RecordProgress {
   init(_ started: StartedSource) {
     recording = started.source as? RecordingSource
     monitors = started.description.sensors.map { SensorMonitor($0) }
+    losses = LossWatch(started.description)
     nextLine = MotionRun.monotonicSeconds() + (isTerminal ? 0 : Self.interval.log)
   }
 
@@ -167,14 +170,15 @@ struct RecordProgress {
     return hasKeys ? "; m marks an event, Ctrl-C ends" : "; SIGUSR1 marks an event, Ctrl-C or SIGTERM ends"
   }
 
-  /// Takes one batch.
-  mutating func take(_ batch: ProcessedBatch) {
+  /// Takes one batch; returns a line for each event that the user should know of at once.
+  mutating func take(_ batch: ProcessedBatch) -> [String] {
     for sample in batch.input.samples {
       first = first ?? sample.time
       last = sample.time
       if let index = monitors.firstIndex(where: { $0.sensor.kind == sample.kind }) { monitors[index].take(sample) }
     }
     marks += batch.input.events.count { $0.name == "mark" }
+    return losses.take(batch.input.events)
   }
 
   /// Whether the user pressed `q`; `m` marks, `p` pauses a replay.
@@ -208,6 +212,8 @@ struct RecordProgress {
       Format.clock(elapsed), Format.count(rows, "row"), Format.bytes(progress.bytes), "\(rates) Hz",
       "lost \(progress.lostSamples)",
     ]
+    // Where a narrow terminal does not cut it off.
+    if !losses.lost.isEmpty { parts.insert("LOST: \(losses.names)", at: 1) }
     let gaps = monitors.reduce(0) { $0 + $1.gaps }
     let clipped = monitors.reduce(0) { $0 + $1.clipped }
     if gaps > 0 { parts.append(Format.count(gaps, "gap")) }

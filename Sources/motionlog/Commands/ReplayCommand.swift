@@ -53,7 +53,7 @@ enum ReplayCommand {
     for note in verification.notes { context.console.note(note) }
     if let difference = verification.difference {
       let column = difference.column.isEmpty ? "" : " \(difference.column)"
-      try context.output.line("different: \(difference.path):\(difference.line):\(column)")
+      try context.output.line(path: "different: \(difference.path):\(difference.line):\(column)")
       try context.output.line("  recorded   \(difference.recorded.isEmpty ? "no such row" : difference.recorded)")
       try context.output.line("  recomputed \(difference.recomputed.isEmpty ? "no such row" : difference.recomputed)")
       try context.output.flush()
@@ -74,10 +74,6 @@ enum ReplayCommand {
   /// Reads `--speed`.
   static func pacing(_ arguments: ParsedArguments) throws(UsageError) -> Pacing {
     guard let text = arguments[.speed] else { return .speed(1) }
-    if text == "max" { return .unpaced }
-    guard let speed = OptionValues.decimal(text[...]), speed > 0, speed <= 1e6 else {
-      throw .badValue(option: Option.speed.long, value: text, expected: "a factor such as 1, 10 or 0.5, or max")
-    }
-    return .speed(speed)
+    return try OptionValues.pacing(text, option: .speed)
   }
 }

@@ -43,6 +43,17 @@ enum Format {
     return text
   }
 
+  /// Text without characters that would steer a terminal: names of files and devices are anybody's. Line ends stay.
+  static func printable(_ text: String) -> String {
+    func isControl(_ scalar: Unicode.Scalar) -> Bool {
+      scalar.properties.generalCategory == .control && scalar != "\n" && scalar != "\t"
+    }
+    guard text.unicodeScalars.contains(where: isControl) else { return text }
+    return text.unicodeScalars.reduce(into: "") { result, scalar in
+      result += isControl(scalar) ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
+    }
+  }
+
   /// Text right-aligned in `width`.
   static func left(pad width: Int, _ text: String) -> String {
     let missing = width - text.count

@@ -17,6 +17,8 @@ enum LiveLine {
       }
       parts.append("gravity " + vector(motion.gravity, 2) + " g")
       parts.append("user " + vector(motion.userAcceleration, 2) + " g")
+    } else if model.source.sensor(.accelerometer) == nil, model.source.sensor(.gyroscope) != nil {
+      parts.append("no attitude without an accelerometer")
     } else if model.monitors.contains(where: { $0.sensor.kind == .accelerometer && $0.count > 0 }) {
       parts.append("attitude not known yet")
     }
@@ -27,6 +29,7 @@ enum LiveLine {
     if let activity = model.activity, activity.activity != .unknown { parts.append(activity.activity.word) }
     let gaps = model.monitors.reduce(0) { $0 + $1.gaps }
     if gaps > 0 { parts.append(Format.count(gaps, "gap")) }
+    if !model.losses.lost.isEmpty { parts.append("lost: \(model.losses.names)") }
     if model.timeSpan == nil { parts = ["waiting for samples"] }
     return parts.joined(separator: "  ")
   }

@@ -23,6 +23,8 @@ struct LiveModel {
   private(set) var recentEvents: [SourceEvent] = []
   /// How many events of the stream there were, marks left out.
   private(set) var eventCount: Int64 = 0
+  /// What is lost, and what to tell of it.
+  private(set) var losses: LossWatch
   /// The first and the newest sample's time.
   private(set) var timeSpan: ClosedRange<Timestamp>?
 
@@ -35,6 +37,7 @@ struct LiveModel {
   init(source: SourceDescription, frame: ReferenceFrame) {
     self.source = source
     self.frame = frame
+    losses = LossWatch(source)
     monitors = source.sensors.sorted { $0.kind < $1.kind }.map { SensorMonitor($0) }
   }
 
@@ -49,8 +52,9 @@ struct LiveModel {
     return lastStep.cadence
   }
 
-  /// Takes one batch.
-  mutating func take(_ batch: ProcessedBatch) {
+  /// Takes one batch; returns a line for each event that the user should know of at once.
+  @discardableResult
+  mutating func take(_ batch: ProcessedBatch) -> [String] {
     for sample in batch.input.samples {
       if let index = monitors.firstIndex(where: { $0.sensor.kind == sample.kind }) { monitors[index].take(sample) }
     }
@@ -70,6 +74,7 @@ struct LiveModel {
       recentEvents.append(event)
     }
     if recentEvents.count > Self.keptEvents { recentEvents.removeFirst(recentEvents.count - Self.keptEvents) }
+    return losses.take(batch.input.events)
   }
 }
 

@@ -157,11 +157,16 @@ struct LiveScreen {
   }
 
   private func events(_ model: LiveModel, _ columns: Int) -> [String] {
-    model.recentEvents.map { event in
+    var lines: [String] = []
+    if !model.losses.lost.isEmpty {
+      lines.append(style.paint(.bad, cut(style.plain(" lost: \(model.losses.names); trying to take back"), columns)))
+    }
+    for event in model.recentEvents {
       let begin = model.timeSpan?.lowerBound ?? event.time
       let text = " \(Format.clock(event.time.seconds(since: begin)))  \(event.name)  \(event.detail)"
-      return style.paint(event.name == "mark" ? .good : .warning, cut(style.plain(text), columns))
+      lines.append(style.paint(event.name == "mark" ? .good : .warning, cut(style.plain(text), columns)))
     }
+    return lines
   }
 
   private func keys(_ columns: Int) -> [String] {

@@ -27,6 +27,7 @@ struct Style {
 
   /// Text with everything that this terminal cannot show replaced.
   func plain(_ text: String) -> String {
+    let text = Format.printable(text)
     guard !isUnicode else { return text }
     var result = ""
     for character in text {

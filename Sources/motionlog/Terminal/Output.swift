@@ -26,6 +26,11 @@ struct Output {
     try write("\n")
   }
 
+  /// Adds a line that names a file: as it is for programs, printable on a terminal.
+  mutating func line(path: String) throws(OutputError) {
+    try line(isatty(STDOUT_FILENO) == 1 ? Format.printable(path) : path)
+  }
+
   /// Writes what is held.
   mutating func flush() throws(OutputError) {
     var done = 0
@@ -73,30 +78,30 @@ struct Console {
 
   /// Says something worth knowing.
   mutating func note(_ text: String) {
-    if !isQuiet { put("motionlog: \(text)\n") }
+    if !isQuiet { put("motionlog: \(Format.printable(text))\n") }
   }
 
   /// Says a detail.
   mutating func detail(_ text: String) {
-    if isVerbose { put("motionlog: \(text)\n") }
+    if isVerbose { put("motionlog: \(Format.printable(text))\n") }
   }
 
   /// Says what may be wrong.
   mutating func warning(_ text: String) {
-    if !isQuiet { put("motionlog: \(paint("33", "warning:")) \(text)\n") }
+    if !isQuiet { put("motionlog: \(paint("33", "warning:")) \(Format.printable(text))\n") }
   }
 
   /// Says what went wrong; never silenced.
-  mutating func error(_ text: String) { put("motionlog: \(paint("31", "error:")) \(text)\n") }
+  mutating func error(_ text: String) { put("motionlog: \(paint("31", "error:")) \(Format.printable(text))\n") }
 
   /// Says more about what was said before.
-  mutating func more(_ text: String) { put("  \(text)\n") }
+  mutating func more(_ text: String) { put("  \(Format.printable(text))\n") }
 
   /// Replaces the progress line on a terminal.
   mutating func progress(_ text: String) {
     guard !isQuiet else { return }
     let columns = Terminal.size(STDERR_FILENO).columns
-    Self.write("\r\(text.prefix(max(10, columns - 1)))\u{1B}[K")
+    Self.write("\r\(Format.printable(text).prefix(max(10, columns - 1)))\u{1B}[K")
     hasProgress = true
   }
 

@@ -19,6 +19,9 @@ public func importLog(
   _ paths: [String], to directory: String, options: ImportOptions = ImportOptions(),
   pipeline: MotionPipeline.Configuration? = nil, progress: (WorkProgress) -> Void = { _ in }
 ) throws(MotionKitError) -> ImportReport {
+  if let rate = options.rate, !(0.001...1e6).contains(rate) {
+    throw .unsupported(what: "importing \(rate) samples per second", hint: "give a rate from 0.001 to 1000000")
+  }
   var importer = Importer(options: options)
   try importer.read(paths, progress)
   try importer.write(to: directory, pipeline: pipeline, progress)
