@@ -278,7 +278,8 @@ struct LabTests {
       let intervals = zip(times, times.dropFirst()).map { $1 - $0 }
       // From the change on all intervals are of the new period.
       let settled = intervals.firstIndex { abs($0 - 500_000) <= 1000 } ?? intervals.endIndex
-      let gaps = intervals[settled...].filter { abs($0 - 500_000) > 1000 }
+      // A lost sample leaves two periods. (A hub that was held up begins its count of periods anew, off the beat.)
+      let gaps = intervals[settled...].filter { $0 > 950_000 }
       #expect(gaps.isEmpty, "\(gaps.prefix(10))")
       #expect(intervals.count - settled > 8000)
     }

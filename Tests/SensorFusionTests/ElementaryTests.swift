@@ -10,7 +10,11 @@ private func unitsInLastPlace(_ value: Double, _ reference: Double) -> Double {
 
 /// `count` points from `a` to `b`, not on round numbers.
 private func grid(_ a: Double, _ b: Double, count: Int = 20_000) -> [Double] {
-  (0...count).map { a + (b - a) * (Double($0) / Double(count)) + 1e-9 * Double($0 % 7) }
+  (0...count).map { index -> Double in
+    let share: Double = Double(index) / Double(count)
+    let offset: Double = 1e-9 * Double(index % 7)
+    return a + (b - a) * share + offset
+  }
 }
 
 @Suite struct ElementaryTests {
