@@ -65,7 +65,8 @@ struct SimulationSourceTests {
   func determinism() throws {
     let uri = "sim:walk?steps=20&errors=mems&accel_drop=0.1&seed="
     let first = try simulate(uri + "7")
-    #expect(first == (try simulate(uri + "7")))
+    let again = try simulate(uri + "7")
+    #expect(first == again)
     let other = try simulate(uri + "8")
     #expect(first != other)
     let alone = try simulate(uri + "7", rates: [.gyroscope: 100])

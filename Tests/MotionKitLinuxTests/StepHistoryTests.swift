@@ -260,12 +260,13 @@ private func count(_ history: StepHistory, from start: Int64 = 0, to end: Int64 
     let directory = (path as NSString).deletingLastPathComponent
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     try Data(repeating: 65, count: 4096).write(to: URL(fileURLWithPath: path))
-    #expect {
+    var named: String?
+    do {
       _ = try StepHistory(path: path)
-    } throws: { error in
-      guard case MotionKitError.invalidFile(let named, _, _, _) = error else { return false }
-      return named == path
+    } catch {
+      if case .invalidFile(let path, _, _, _) = error { named = path }
     }
+    #expect(named == path)
   }
 
   /// A writer is killed at any moment, 200 times over one file: nothing that it reported is missing, and the file

@@ -55,7 +55,8 @@ import Testing
     #expect(parts.count >= 3 || batchSize == 3000)
     let whole = try replay(directory.file("r"))
     #expect(sameBits(whole.samples, samples))
-    #expect(whole.events == (try replay(directory.file("plain")).events))
+    let plainEvents = try replay(directory.file("plain")).events
+    #expect(whole.events == plainEvents)
     // The same text, cut into pieces.
     for file in SessionFile.allCases {
       let text = parts.map { readText($0 + "/" + file.fileName).split(separator: "\n").dropFirst() }.joined()
@@ -106,8 +107,9 @@ import Testing
     var bad = readText(third).split(separator: "\n").map(String.init)
     bad[10] = "7.7,1,x,3"
     writeFile(third, bad.joined(separator: "\n") + "\n")
-    let error = #expect(throws: MotionKitError.self) { try replay(directory.file("r")) }
-    #expect("\(try #require(error))".contains("part-0003/accelerometer.csv:11:"))
+    var message = ""
+    do { _ = try replay(directory.file("r")) } catch { message = "\(error)" }
+    #expect(message.contains("part-0003/accelerometer.csv:11:"))
     // A part that is gone.
     TemporaryDirectory.remove(directory.file("r/part-0003"))
     #expect(try replay(directory.file("r")).samples.count > samples.count / 2)
