@@ -37,10 +37,7 @@ struct GaitMeasures: Sendable {
   var period: Double { 1 / frequency }
 
   /// Measures the history. Needs at least `GaitMeasures.leastSamples` in it and a spectrum that was evaluated.
-  init(
-    history: GaitHistory, spectrum: SlidingSpectrum, prior: [Double], rotationSamples: Int, tuning: StepTuning,
-    remainder: inout [Double]
-  ) {
+  init(history: GaitHistory, spectrum: SlidingSpectrum, prior: [Double], rotationSamples: Int, tuning: StepTuning) {
     let gateSamples = Self.gateSamples
     hasRotation = rotationSamples >= min(history.count, SlidingSpectrum.window)
     isGravityFree = history.mean(.norm, last: 50) < tuning.gravityFreeBelow
@@ -83,7 +80,7 @@ struct GaitMeasures: Sendable {
       let up = history.variance(.earthZ, last: gateSamples)
       let across = history.variance(.earthX, last: gateSamples) + history.variance(.earthY, last: gateSamples)
       pendulum = Pendulum(history: history, spectrum: spectrum, last: gateSamples)
-      pivot = PivotMotion(history: history, last: gateSamples, period: 50 / frequency, remainder: &remainder)
+      pivot = PivotMotion(history: history, last: gateSamples, swing: pendulum.frequency)
       repeats = Self.horizontalRepetition(of: history, stride: 100 / frequency, last: gateSamples)
       horizontal = ((across + up) / max(up, 1e-12)).squareRoot()
     }
@@ -151,12 +148,7 @@ struct GaitMeasures: Sendable {
   static func periodicity(
     of history: GaitHistory, _ channel: GaitHistory.Channel, period: Double, last n: Int
   ) -> Double {
-    history.withValues(channel) { periodicity(of: $0, period: period, last: n) }
-  }
-
-  /// The same of the newest `n` of some values.
-  static func periodicity(of x: UnsafeBufferPointer<Double>, period: Double, last n: Int) -> Double {
-    do {
+    history.withValues(channel) { x in
       var largest = -1.0
       for steps in 1...2 {
         let multiple = Double(steps)

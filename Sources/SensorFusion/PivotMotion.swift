@@ -10,12 +10,10 @@ struct PivotMotion: Sendable {
   var arm = 0.0
   /// The share of the horizontal acceleration (its variance) that the turning explains, up to 1.
   var share = 0.0
-  /// The same of the vertical acceleration.
-  var verticalShare = 0.0
-  /// Amplitude of the joint's vertical acceleration, m/s²: that of a sine with the same variance.
+  /// Amplitude of the device's vertical acceleration twice in a swing, m/s².
+  var vertical = 0.0
+  /// Amplitude of the joint's vertical acceleration twice in a swing, m/s².
   var bounce = 0.0
-  /// Periodicity of that acceleration over one or two steps, 0 to 1.
-  var periodicity = 0.0
 
   init() {}
 }
@@ -35,12 +33,15 @@ struct TurningResponse: Sendable {
     middle = count == 0 ? sample : newest
     newest = sample
     count += 1
-    // The central difference on the 50 Hz grid.
-    let turn = (newest.earthRate - oldest.earthRate) * 25
-    let rate = middle.earthRate
-    func response(_ arm: Vector3) -> Vector3 { turn.cross(arm) + rate.cross(rate.cross(arm)) }
-    let (x, y) = (middle.axisX, middle.axisY)
-    return (response(x), response(y), response(x.cross(y)))
+    // The second central difference on the 50 Hz grid.
+    func response(_ before: Vector3, _ now: Vector3, _ after: Vector3) -> Vector3 {
+      (before + after - now * 2) * 2500
+    }
+    return (
+      response(oldest.axisX, middle.axisX, newest.axisX), response(oldest.axisY, middle.axisY, newest.axisY),
+      response(
+        oldest.axisX.cross(oldest.axisY), middle.axisX.cross(middle.axisY), newest.axisX.cross(newest.axisY))
+    )
   }
 }
 
@@ -72,20 +73,19 @@ struct TurningBands: Sendable {
 extension PivotMotion {
   /// Least samples that are worth a fit (1 s).
   private static let leastSamples = 50
-  /// Holds the arm at zero while nothing turns, (rad/s²)²: 0.7 rad/s² is a swing that one hardly sees.
-  private static let ridge = 0.5
+  /// Holds the arm at zero while nothing turns, (rad/s²)²: 0.2 rad/s² is less than any swing.
+  private static let ridge = 0.05
 
-  /// Fits the arm to the newest `n` samples; `period` is a step in samples, `remainder` room for `n` numbers.
-  init(history: GaitHistory, last n: Int, period: Double, remainder: inout [Double]) {
+  /// Fits the arm to the newest `n` samples; `swing` is the frequency of the swing, Hz.
+  init(history: GaitHistory, last n: Int, swing: Double) {
     let samples = min(n, history.count - 1)
-    guard samples >= Self.leastSamples, samples <= remainder.count else { return }
+    guard samples >= Self.leastSamples else { return }
     let begin = history.count - samples
     history.withChannels { channel in
       // The turning of a sample is known with the next one: y is one sample older than p, q and s.
       var matrix = SymmetricMatrix3(xx: 0, xy: 0, xz: 0, yy: 0, yz: 0, zz: 0)
       var right = Vector3.zero
       var horizontal = 0.0
-      var vertical = 0.0
       for row in 0..<3 {
         let (y, p, q, s) = Self.row(row, channel)
         for i in begin..<history.count {
@@ -97,7 +97,7 @@ extension PivotMotion {
           matrix.yz += w.y * w.z
           matrix.zz += w.z * w.z
           right += w * v
-          if row < 2 { horizontal += v * v } else { vertical += v * v }
+          if row < 2 { horizontal += v * v }
         }
       }
       let hold = Self.ridge * Double(samples)
@@ -107,27 +107,32 @@ extension PivotMotion {
       let r = Self.solve(matrix, right)
       arm = r.norm
       var unexplained = 0.0
-      var (sum, squares) = (0.0, 0.0)
-      for row in 0..<3 {
+      for row in 0..<2 {
         let (y, p, q, s) = Self.row(row, channel)
         for i in begin..<history.count {
           let e = y[i - 1] - (r.x * p[i] + r.y * q[i] + r.z * s[i])
-          if row < 2 {
-            unexplained += e * e
-          } else {
-            remainder[i - begin] = e
-            sum += e
-            squares += e * e
-          }
+          unexplained += e * e
         }
       }
       share = 1 - unexplained / max(horizontal, 1e-12)
-      verticalShare = 1 - squares / max(vertical, 1e-12)
-      let mean = sum / Double(samples)
-      bounce = (2 * max(0, squares / Double(samples) - mean * mean)).squareRoot()
-    }
-    periodicity = remainder.withUnsafeBufferPointer {
-      GaitMeasures.periodicity(of: UnsafeBufferPointer(rebasing: $0[0..<samples]), period: period, last: samples)
+
+      // One line of the spectrum, under a Hann window: phases by rotation.
+      let (y, p, q, s) = Self.row(2, channel)
+      let (turnSine, turnCosine) = Elementary.sinCos(4 * .pi * swing / 50)
+      let (fadeSine, fadeCosine) = Elementary.sinCos(2 * .pi / Double(samples))
+      var (phase, fade) = ((0.0, 1.0), (0.0, 1.0))
+      var (whole, rest) = (SIMD2<Double>.zero, SIMD2<Double>.zero)
+      for i in begin..<history.count {
+        let weight = 1 - fade.1
+        let line = SIMD2(phase.0, phase.1) * weight
+        whole += line * y[i - 1]
+        rest += line * (y[i - 1] - (r.x * p[i] + r.y * q[i] + r.z * s[i]))
+        phase = (phase.0 * turnCosine + phase.1 * turnSine, phase.1 * turnCosine - phase.0 * turnSine)
+        fade = (fade.0 * fadeCosine + fade.1 * fadeSine, fade.1 * fadeCosine - fade.0 * fadeSine)
+      }
+      let scale = 2 / Double(samples)
+      vertical = scale * (whole * whole).sum().squareRoot()
+      bounce = scale * (rest * rest).sum().squareRoot()
     }
   }
 

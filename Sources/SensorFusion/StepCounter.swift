@@ -79,8 +79,6 @@ public struct StepCounter: Sendable {
   private var rateNorm = GaitBandPass()
   private var turning = TurningResponse()
   private var turnBands = TurningBands()
-  /// What the pivot's fit leaves of the vertical acceleration.
-  private var remainder = [Double](repeating: 0, count: GaitMeasures.gateSamples)
   /// Grid samples in a row that carry rotation.
   private var rotationSamples = 0
   private var samplesToHop = Self.firstHop
@@ -228,8 +226,7 @@ public struct StepCounter: Sendable {
   private mutating func decide() {
     spectrum.evaluate()
     let measures = GaitMeasures(
-      history: history, spectrum: spectrum, prior: prior, rotationSamples: rotationSamples, tuning: tuning,
-      remainder: &remainder)
+      history: history, spectrum: spectrum, prior: prior, rotationSamples: rotationSamples, tuning: tuning)
     let swings = passesSwing(isWalking ? tuning.swingStay : tuning.swingStart, measures)
     swingHops = swings ? swingHops + 1 : 0
     if swings { swingMemory = tuning.swingMemory } else if swingMemory > 0 { swingMemory -= 1 }
@@ -320,7 +317,7 @@ public struct StepCounter: Sendable {
   /// Whether all that moves is an arm about a joint at rest.
   private func isStandingArm(_ m: GaitMeasures) -> Bool {
     m.hasRotation && m.pendulum.rate >= tuning.standingRate && tuning.standingArm.contains(m.pivot.arm)
-      && m.pivot.share >= tuning.standingShare && m.pivot.verticalShare >= tuning.standingVerticalShare
+      && m.pivot.share >= tuning.standingShare && m.pivot.bounce <= tuning.standingBounce * m.pivot.vertical
   }
 
   /// Whether a large sub-harmonic is an arm that swings.

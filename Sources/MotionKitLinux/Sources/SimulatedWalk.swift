@@ -140,8 +140,11 @@ struct WalkTrajectory: SimulatedTrajectory {
     unevenness = BandLimited(
       band: 0.04...cadence / 2, order: 0, sigma: min(0.2, 2 * variability), count: 6, random: &random)
     armLength = try settings.number("arm", "length from shoulder to hand, m", default: 0.62, in: 0.2...1.2)
+    // Arms swing with the legs: 18 degrees with steps of 0.7 m.
+    let usualSwing = runs ? 25 : climb != nil ? 12 : 18 * min(1.3, max(0.3, stepLength / 0.7))
     swing =
-      try settings.number("swing", "amplitude of the arm's swing, degrees", default: runs ? 25 : 18, in: 0...90) * radiansPerDegree
+      try settings.number("swing", "amplitude of the arm's swing, degrees", default: usualSwing, in: 0...90)
+      * radiansPerDegree
     armLean =
       try settings.number("lean", "how far forward the arm hangs, degrees", default: 10, in: -45...90)
       * radiansPerDegree
