@@ -230,10 +230,11 @@ public struct StepCounter: Sendable {
     let swings = passesSwing(isWalking ? tuning.swingStay : tuning.swingStart, measures)
     swingHops = swings ? swingHops + 1 : 0
     if swings { swingMemory = tuning.swingMemory } else if swingMemory > 0 { swingMemory -= 1 }
-    let isStrong = passes(tuning.start, measures)
+    let turns = !measures.hasRotation || measures.strideRate >= tuning.strideTurn
+    let isStrong = turns && passes(tuning.start, measures)
     let isWeak =
       isStrong
-      || passes(tuning.weak, measures)
+      || turns && passes(tuning.weak, measures)
         && (measures.amplitude >= tuning.weakSwayBelow || measures.isGravityFree || measures.sway >= tuning.weakSway)
     let isGood = isWalking ? passes(tuning.stay, measures) : isStrong || isWeak
     goodHops = (isWalking ? isGood : isStrong) ? goodHops + 1 : 0

@@ -52,6 +52,9 @@ struct StepTuning: Hashable, Sendable {
   var leastSway = 0.12
   /// Rotation at the stride that does as well, rad/s: a hand-held phone of a walker rolls with 0.2 and more.
   var strideRoll = 0.15
+  /// Least rotation at the stride to start, rad/s: a walker's body turns with every stride (0.1 and more), a bus does not
+  /// (0.04 to 0.07 on a bad road).
+  var strideTurn = 0.08
   /// Below this directness the source has no transverse axis worth the name, and sway is not asked for.
   var oneAxis = 1.03
   /// Least earth-frame motion over its vertical part: walkers 1.1 and more, taps and vertical shaking 1.03.
@@ -70,7 +73,7 @@ struct StepTuning: Hashable, Sendable {
   var standingBounce = 0.17
 
   // A limb that swings the device, with a gyroscope.
-  var swingStart = SwingGate(lever: 0.15...0.9, coherence: 0.50, rate: 0.7, dominance: 1.8, periodicity: 0.45)
+  var swingStart = SwingGate(lever: 0.15...0.9, coherence: 0.50, rate: 0.5, dominance: 1.8, periodicity: 0.45)
   var swingStay = SwingGate(lever: 0.15...1.0, coherence: 0.45, rate: 0.5, dominance: 1.6, periodicity: 0.40)
   var swingHops = 4
   /// Hops for which a limb that swung excuses a large sub-harmonic (5 s: a turn).

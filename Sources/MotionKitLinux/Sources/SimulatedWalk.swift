@@ -70,12 +70,12 @@ struct WalkTrajectory: SimulatedTrajectory {
       // A stair's rise takes one step to set in, so it ends one step after the flight's last half step.
       let flight = inFloor.ramp(over: 1) - (inFloor - Double(stepsPerFloor)).ramp(over: 1)
       // The body does not glide: it is lifted fastest a quarter of a step after the heel's strike and hardly at the strike;
-      // on the way down it drops on to the next stair and is caught. 0.167 m a stair, 0.6 and 0.8 of the speed going up and
-      // down with each step: 1.6 and 2.1 m/s² at 1.6 steps a second, peaks of the force of 1.2 and 1.4 body weights with
-      // the rest of the walk.
+      // on the way down it drops on to the next stair and is caught. 0.167 m a stair, 0.4 and 0.8 of the speed going up and
+      // down with each step: 1.1 and 2.1 m/s² at 1.6 steps a second, with the rest of the walk peaks of the force of 1.2
+      // and 1.4 body weights.
       let share = inFloor.step(over: 1) - (inFloor - Double(stepsPerFloor)).step(over: 1)
       let angle = (phase - (isUp ? 0 : 0.15)) * (2 * .pi)
-      let ripple = (angle.cosine - 1) * share * ((isUp ? 0.6 : 0.8) / (2 * .pi))
+      let ripple = (angle.cosine - 1) * share * ((isUp ? 0.4 : 0.8) / (2 * .pi))
       let climbed = (flight * (1 / Double(stepsPerFloor)) + floor) * floorHeight
       let beat = ripple * (floorHeight / Double(stepsPerFloor))
       return (isUp ? climbed : -climbed) + beat
@@ -170,11 +170,12 @@ struct WalkTrajectory: SimulatedTrajectory {
       // Orendurff: 2.74 and 4.83 cm up and down, 6.99 and 3.85 cm to the sides at 0.7 and 1.6 m/s, where steps are 0.51
       // and 0.78 m long at 1.36 and 2.06 a second (step length over cadence hardly depends on the speed: 0.38 m s). To the
       // sides that is the same acceleration, 0.64 and 0.80 m/s²: the weight on one foot or the other.
-      let change = (min(0.9, max(0.2, stepLength)) - 0.514) / (0.778 - 0.514)
+      // On stairs the body bounces as in a slow walk, however short the stairs.
+      let change = (min(0.9, max(climb == nil ? 0.2 : 0.514, stepLength)) - 0.514) / (0.778 - 0.514)
       bounce = 0.5 * (0.0274 + 0.0209 * change) * strength
       sway = 0.72 / (omega * omega / 4)
       // What it loses in height it gains in speed: v dv = r g dh, two thirds of it (r) at usual speeds.
-      surge = 0.65 * standardGravity * bounce / (stepLength * cadence * omega)
+      surge = 0.65 * standardGravity * bounce / (max(0.3, stepLength) * cadence * omega)
     }
     // Each of the two rises of the phase costs half its length.
     duration = steps == 0 ? .infinity : lead + Double(steps) / cadence + rise + 3
