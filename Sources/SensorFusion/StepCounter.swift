@@ -125,11 +125,14 @@ public struct StepCounter: Sendable {
     if let motion, !motion.flags.contains(.noGyroscope), motion.tiltSigma.isFinite,
       abs(time.seconds(since: motion.time)) <= Self.freshMotion
     {
+      // The filter's newest output is a gyroscope sample old: carried on to the time of this force.
+      let age = time.seconds(since: motion.time)
+      let attitude = (motion.attitude * Quaternion(rotationVector: motion.rotationRate * age)).normalized
       sample.rate = motion.rotationRate
-      sample.earth = motion.attitude.rotate(specificForce)
-      sample.earthRate = motion.attitude.rotate(motion.rotationRate)
-      sample.axisX = motion.attitude.rotate(Vector3(1, 0, 0))
-      sample.axisY = motion.attitude.rotate(Vector3(0, 1, 0))
+      sample.earth = attitude.rotate(specificForce)
+      sample.earthRate = attitude.rotate(motion.rotationRate)
+      sample.axisX = attitude.rotate(Vector3(1, 0, 0))
+      sample.axisY = attitude.rotate(Vector3(0, 1, 0))
       sample.rotationShare = 1
     }
     if !resampler.push(time: time.nanoseconds, sample: sample) { restart() }

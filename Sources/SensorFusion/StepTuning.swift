@@ -34,7 +34,7 @@ struct StepTuning: Hashable, Sendable {
   var startPeaks = 5
 
   // Weak but steady gait starts one after longer, if its intervals are even (coefficient of variation).
-  var weak = Gate(periodicity: 0.35, directness: 2.4, cosWander: Self.cos20, bounce: 0.045, amplitude: 0.25)
+  var weak = Gate(periodicity: 0.35, directness: 2.8, cosWander: Self.cos20, bounce: 0.045, amplitude: 0.25)
   var weakHops = 8
   var weakPeaks = 6
   var weakIntervalSpread = 0.12
