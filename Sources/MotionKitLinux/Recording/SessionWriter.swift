@@ -239,7 +239,8 @@ final class RecordingEngine: @unchecked Sendable {
     let limit = options.bufferLimit
     let mayWait = options.whenFull == .wait && hasThread
     func fits(_ state: Shared) -> Bool {
-      state.pendingBytes == 0 || state.pendingBytes + state.writingBytes + size <= limit
+      let held = state.pendingBytes + state.writingBytes
+      return held == 0 || held + size <= limit
     }
     let (failure, isLong) = shared.wait(
       seconds: mayWait ? nil : 0, until: { fits($0) || !mayWait || $0.failure != nil || $0.isEnding },
