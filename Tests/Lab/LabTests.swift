@@ -102,12 +102,12 @@ struct LabTests {
       // iiod answers before it has switched the buffer on.
       try session.read(seconds: 1)
       let firing = Lab.fire(trigger: "sysfstrig1", count: 100, pause: 0.1)
-      let isDone = Monitor(false)
-      _ = startThread(name: "firing") {
+      let isDone = Locked(false)
+      try SystemThread.detach(name: "firing") {
         firing.wait()
-        isDone.with { $0 = true }
+        isDone.withLock { $0 = true }
       }
-      try session.read(seconds: 60) { _ in isDone.with { $0 } }
+      try session.read(seconds: 60) { _ in isDone.withLock { $0 } }
       try session.read(seconds: 2)
       try session.stop()
       let counts = kinds.map { session.times($0).count }

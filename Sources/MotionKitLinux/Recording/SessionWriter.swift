@@ -154,8 +154,8 @@ final class RecordingEngine: @unchecked Sendable {
   private let directory: String
   private let options: Options
   private let clock: any SessionClock
-  private let shared = Monitor(Shared())
-  private let thread: Monitor<WorkerThread?> = Monitor(nil)
+  private let shared = Locked(Shared())
+  private let thread: Locked<SystemThread?> = Locked(nil)
   // The rest belongs to the writing thread, or to the caller of `drain` where there is none.
   private let layer: any FileLayer
   private var files: SessionFiles
@@ -209,9 +209,7 @@ final class RecordingEngine: @unchecked Sendable {
   }
 
   func startThread() throws(MotionKitError) {
-    guard let started = WorkerThread({ self.run() }) else {
-      throw .fileSystem(path: directory, errno: 11, hint: "no thread could be started for writing")
-    }
+    let started = try SystemThread(name: "recording") { self.run() }
     thread.withLock { $0 = started }
   }
 

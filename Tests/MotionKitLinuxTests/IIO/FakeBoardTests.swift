@@ -214,7 +214,7 @@ struct InsideFakeBoardTests {
   func manyLosses() throws {
     let plans = try IIOContext(uri: "local:").inventory(isLocal: true).plan(SensorRequest(rates: [.accelerometer: 100]))
       .plans
-    let mailbox = Monitor(CaptureMailbox(deviceCount: 1, now: 0))
+    let mailbox = Locked(CaptureMailbox(deviceCount: 1, now: 0))
     let capture = DeviceCapture(plan: plans[0], number: 0, uri: "local:", mailbox: mailbox, retry: 0.0001...0.0001)
     try capture.start()
     func lose(_ count: Int) {
