@@ -305,6 +305,21 @@ struct LabTests {
     }
   }
 
+  @Test("the doctor measures all ten sensors at rest, finds the known scale fault put right, and no fault")
+  func doctor() throws {
+    Lab.control("set 0.1 -0.2 9.8 0.001 0.002 0.003 22 -10 -40 100000 21.5")
+    defer { Lab.control("mode synth") }
+    let diagnosis = try Diagnosis.examine(uri: Lab.uri, settings: Diagnosis.Settings(seconds: 2))
+    #expect(diagnosis.measurements.count == 10, "\(diagnosis.findings)")
+    #expect(diagnosis.findings.allSatisfy { $0.level != .fault }, "\(diagnosis.findings)")
+    for measurement in diagnosis.measurements {
+      #expect(measurement.count > 10, "\(measurement.title)")
+      if measurement.sensor.kind == .accelerometer { #expect(abs(measurement.mean.z - 9.8) < 0.05) }
+    }
+    #expect(diagnosis.findings.contains { $0.subject.contains("hmc5843") && $0.text.contains("corrected") })
+    #expect(diagnosis.findings.contains { $0.subject.contains("bmp280") && $0.text.contains("polled") })
+  }
+
   @Test("attributes are put back at the end")
   func restoring() throws {
     let before = Lab.run("iio_attr", ["-u", Lab.uri, "-c", "accel_3d", "accel_x", "sampling_frequency"])

@@ -135,6 +135,13 @@ extension IIOInventory {
   ///
   /// - Returns: The plans and what a person should know of them.
   func plan(_ request: SensorRequest) throws(MotionKitError) -> (plans: [CapturePlan], notes: [String]) {
+    if !request.trigger.isEmpty, request.trigger != "none", trigger(named: request.trigger) == nil {
+      // Said even where every device has a trigger of its own and this one would not be used: it is a slip of the pen.
+      let names = triggers.map(\.name).joined(separator: ", ")
+      throw .notFound(
+        what: "there is no trigger '\(request.trigger)'",
+        hint: names.isEmpty ? "this source has no triggers" : "choose one of: \(names)")
+    }
     var plans: [CapturePlan] = []
     var notes: [String] = []
     var triggerRates: [String: Double] = [:]
@@ -172,6 +179,9 @@ extension IIOInventory {
     return (plans, notes)
   }
 
+  /// The trigger of that name or id.
+  private func trigger(named name: String) -> TriggerModel? { triggers.first { $0.name == name || $0.id == name } }
+
   private func isTimer(_ trigger: String) -> Bool { triggers.contains { $0.name == trigger && $0.hasFrequency } }
 
   /// The trigger for a device: its own, the one asked for, the one that is set, a timer that exists; else polling.
@@ -191,13 +201,7 @@ extension IIOInventory {
       choices.removeAll { $0 == set.name }
       choices.insert(set.name, at: 0)
     }
-    if !request.trigger.isEmpty {
-      guard let named = triggers.first(where: { $0.name == request.trigger || $0.id == request.trigger }) else {
-        let names = triggers.map(\.name).joined(separator: ", ")
-        throw .notFound(
-          what: "there is no trigger '\(request.trigger)' for \(device.title)",
-          hint: names.isEmpty ? "this source has no triggers" : "choose one of: \(names)")
-      }
+    if let named = trigger(named: request.trigger) {
       choices.removeAll { $0 == named.name }
       choices.insert(named.name, at: 0)
     }

@@ -39,6 +39,7 @@ struct Style {
       case "–", "─": result += "-"
       case "·": result += "."
       case "∞": result += "inf"
+      case "→": result += "->"
       default: result += character.isASCII ? String(character) : "?"
       }
     }
