@@ -311,6 +311,26 @@ struct LabTests {
     }
   }
 
+  @Test("the hub's own attitude: unit quaternions from 32-byte samples with garbage above 16 bits, evenly stamped")
+  func fused() throws {
+    let capture = try FusedCapture(uri: Lab.uri, rate: 50)
+    #expect(capture.devices.map(\.kind) == [.attitude])
+    try capture.start()
+    var samples: [FusedSample] = []
+    let end = nanoseconds(of: CLOCK_MONOTONIC) + 20_000_000_000
+    while samples.count < 150, nanoseconds(of: CLOCK_MONOTONIC) < end {
+      usleep(50_000)
+      samples += capture.take().samples
+    }
+    capture.stop()
+    try #require(samples.count >= 150)
+    for sample in samples {
+      let norm = (sample.values * sample.values).sum().squareRoot()
+      #expect(abs(norm - 1) < 1e-3, "\(sample)")
+    }
+    for (a, b) in zip(samples, samples.dropFirst()) { #expect(b.time.nanoseconds - a.time.nanoseconds >= 19_000_000) }
+  }
+
   @Test("the doctor measures all ten sensors at rest, finds the known scale fault put right, and no fault")
   func doctor() throws {
     Lab.control("set 0.1 -0.2 9.8 0.001 0.002 0.003 22 -10 -40 100000 21.5")

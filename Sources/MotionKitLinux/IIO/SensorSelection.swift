@@ -26,7 +26,12 @@ struct IIOInventory: Hashable, Sendable {
       let (sensors, refused) = device.sensors()
       candidates += sensors.map { SensorCandidate(device: index, sensor: $0) }
       notes += refused
-      if sensors.isEmpty, refused.isEmpty {
+      let (fused, fusedNotes) = FusedModel.find(in: [device])
+      notes += fusedNotes
+      if !fused.isEmpty {
+        let names = fused.map(\.kind.words).joined(separator: ", ")
+        notes.append("\(device.title): computes \(names) by itself; `record --fused` keeps that in files of its own")
+      } else if sensors.isEmpty, refused.isEmpty, fusedNotes.isEmpty {
         let channels = device.channels.map(\.id).filter { $0 != "timestamp" && $0 != "mount" }
         notes.append("\(device.title): no sensor of a kind that is read (\(channels.joined(separator: ", ")))")
       }
