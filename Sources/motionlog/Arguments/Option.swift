@@ -157,8 +157,8 @@ enum Option: String, CaseIterable {
     case .compress: ["CSV files packed with zstd (.csv.zst); every command reads them as they are"]
     case .fused:
       [
-        "also what a chip or hub computes by itself: fused_attitude.csv, fused_gravity.csv and",
-        "fused_linear_acceleration.csv beside the session's own files",
+        "also what a chip or hub computes by itself, in files of its own:",
+        "fused_attitude.csv, fused_gravity.csv, fused_linear_acceleration.csv",
       ]
     case .label: ["words of your own for session.json: place=pocket,walker=anna"]
     case .origin: ["a sentence for session.json that says where the data come from"]

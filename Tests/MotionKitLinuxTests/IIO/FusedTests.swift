@@ -78,7 +78,7 @@ import Testing
       for _ in 0..<pace.due() {
         number += 1
         server.deliver(
-          raw: [number, -2000, 3000, 9000], to: "dev_rotation", time: Timestamp(nanoseconds: number * 10_000_000))
+          raw: [number, -2000, 3000, 9000], to: "dev_rotation", time: Timestamp(nanoseconds: number * 1_000_000))
       }
       samples += capture.take().samples
       sched_yield()
@@ -86,7 +86,7 @@ import Testing
     let attitudes = samples.filter { $0.kind == .attitude }
     try #require(attitudes.count >= 50)
     for (a, b) in zip(attitudes, attitudes.dropFirst()) {
-      #expect(b.time.nanoseconds - a.time.nanoseconds == 10_000_000 * Int64((b.values.y - a.values.y) / 0.0001 + 0.5))
+      #expect(b.time.nanoseconds - a.time.nanoseconds == 1_000_000 * Int64((b.values.y - a.values.y) / 0.0001 + 0.5))
     }
     let first = attitudes[0].values
     #expect(first.x == 0.9 && first.z == -0.2 && first.w == 0.3, "\(first)")

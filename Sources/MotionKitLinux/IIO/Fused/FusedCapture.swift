@@ -44,6 +44,7 @@ public final class FusedCapture: Sendable {
   ///   - rate: Samples per second wanted of each; 0 for the device's own setting.
   /// - Throws: As `IIOSource`.
   public init(uri: String, rate: Double) throws(MotionKitError) {
+    ignoreBrokenPipes()
     try probeNetwork(uri: uri, seconds: DeviceCapture.connectTime)
     let isLocal = uri.hasPrefix("local")
     let inventory = try LibIIOMessages.silenced { () throws(MotionKitError) -> IIOInventory in
