@@ -128,6 +128,9 @@ final class DeviceCapture: Sendable {
       _ = state.wait(until: end) { $0.isStopping ? true : nil }
       pause = min(retry.upperBound, pause * 2)
     }
+    // Stopped between two attempts, when no session is there to put back what the last one changed.
+    guard !changes.isEmpty, (try? probeNetwork(uri: uri, seconds: Self.connectTime)) != nil else { return }
+    if let context = try? IIOContext(uri: uri) { changes.restore(context) }
   }
 
   /// Opens the device, reads it until that fails or is stopped, and puts back what was changed.
@@ -542,9 +545,12 @@ struct AttributeChanges {
     return code
   }
 
+  /// Whether there is nothing to put back.
+  var isEmpty: Bool { list.isEmpty && triggers.isEmpty }
+
   /// Puts everything back, the last change first.
   mutating func restore(_ context: IIOContext) {
-    guard !list.isEmpty || !triggers.isEmpty else { return }
+    guard !isEmpty else { return }
     let devices = Dictionary(context.devices.map { ($0.id, $0) }) { first, _ in first }
     for change in list.reversed() {
       guard let device = devices[change.device] else { continue }

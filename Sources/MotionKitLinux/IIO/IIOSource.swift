@@ -215,7 +215,7 @@ func currentAnchor() -> ClockAnchor {
 }
 
 /// libiio writes to sockets whose other end may be gone. A handler that the program has set is left alone.
-private func ignoreBrokenPipes() {
+func ignoreBrokenPipes() {
   var action = sigaction()
   guard sigaction(SIGPIPE, nil, &action) == 0, action.__sigaction_handler.sa_handler == nil else { return }
   action.__sigaction_handler.sa_handler = SIG_IGN
