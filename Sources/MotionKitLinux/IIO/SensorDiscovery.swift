@@ -170,6 +170,7 @@ extension DeviceModel {
         return
       }
     }
+    if kind != .barometer, let doubt = Quirk.doubt(path: path) { notes.append(doubt) }
     let first = values[0].channel
     var sensor = SensorModel(kind: kind, channels: plans, rate: 0, notes: notes)
     if kind != .barometer {
