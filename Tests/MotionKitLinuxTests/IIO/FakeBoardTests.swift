@@ -191,20 +191,19 @@ struct InsideFakeBoardTests {
 
   @Test("the doctor names the silent device, measures the others, and leaves everything as it was")
   func doctor() throws {
-    let isOver = Monitor(false)
-    let hasEnded = Monitor(false)
+    let isOver = Locked(false)
+    let hasEnded = Locked(false)
     let board = board
-    #expect(
-      startThread(name: "feeder") {
-        let feeder = Feeder(board, 0)
-        while !isOver.with({ $0 }) {
-          feeder.feedDue()
-          _ = isOver.wait(until: nanoseconds(of: CLOCK_MONOTONIC) + 10_000_000) { $0 ? true : nil }
-        }
-        hasEnded.with(notify: true) { $0 = true }
-      })
+    try SystemThread.detach(name: "feeder") {
+      let feeder = Feeder(board, 0)
+      while !isOver.withLock({ $0 }) {
+        feeder.feedDue()
+        _ = isOver.wait(until: nanoseconds(of: CLOCK_MONOTONIC) + 10_000_000) { $0 ? true : nil }
+      }
+      hasEnded.withLockNotifying { $0 = true }
+    }
     defer {
-      isOver.with(notify: true) { $0 = true }
+      isOver.withLockNotifying { $0 = true }
       _ = hasEnded.wait(until: nanoseconds(of: CLOCK_MONOTONIC) + 5_000_000_000) { $0 ? true : nil }
     }
     var settings = Diagnosis.Settings(seconds: 0.5)
