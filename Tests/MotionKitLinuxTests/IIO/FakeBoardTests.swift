@@ -22,7 +22,7 @@ private let insideDirectory = getenv("MOTIONKIT_FAKE_BOARD").map { String(cStrin
         board.command([bundle, "--testing-library", "swift-testing", "--filter", "InsideFakeBoardTests"]),
         environment: ["MOTIONKIT_FAKE_BOARD": board.directory], output: log))
     #expect(status == 0, "\(contents(log))")
-    #expect(contents(log).contains("with 9 tests"), "\(contents(log))")
+    #expect(contents(log).contains("with 10 tests"), "\(contents(log))")
   }
 
   @Test(
@@ -118,6 +118,35 @@ struct InsideFakeBoardTests {
     // The fake takes "boottime" for its clock and stamps in realtime all the same, as HID hubs do.
     #expect(session.events.contains { $0.name == "clock" && $0.detail.contains("realtime") })
     #expect(session.samples.allSatisfy { abs($0.time.nanoseconds - begin) < 10_000_000_000 })
+  }
+
+  @Test("a driver whose stamps stand still: its samples are stamped when they arrive, and it is said once")
+  func frozenStamps() throws {
+    let feeder = Feeder(board, 0)
+    let source = try openSource("local:")
+    _ = try source.start(SensorRequest(rates: [.accelerometer: 100]))
+    var session = Session(source)
+    let stamp = nanoseconds(of: CLOCK_REALTIME)
+    var fed = 0
+    var come = 0
+    #expect(
+      try session.read(
+        step: {
+          // Ten at a time, once those before have come.
+          guard come >= fed - 2, fed < 200 else { return }
+          for _ in 0..<10 { feeder.feed(stamp: stamp) }
+          fed += 10
+        },
+        until: {
+          come = $0.count(.accelerometer)
+          return come >= 190
+        }), "\(come) of \(fed)")
+    source.stop()
+    #expect(session.events.count { $0.detail.contains("stand still") } == 1, "\(session.events)")
+    let times = session.samples.map(\.time.nanoseconds)
+    #expect(zip(times, times.dropFirst()).allSatisfy { $0 <= $1 })
+    #expect(Set(times).count > 100)
+    #expect(session.count("late") == 0)
   }
 
   @Test("attributes are set, and put back by stop")
