@@ -313,9 +313,16 @@ public struct StepCounter: Sendable {
   /// Whether a limb swings the device.
   private func passesSwing(_ gate: StepTuning.SwingGate, _ m: GaitMeasures) -> Bool {
     let p = m.pendulum
-    return m.hasRotation && !isStandingArm(m) && gate.lever.contains(p.lever) && p.coherence >= gate.coherence
+    return m.hasRotation && !isStandingArm(m) && gate.lever.contains(p.lever)
+      && (p.coherence >= gate.coherence || isLooseArm(m))
       && p.rate >= gate.rate
       && p.dominance >= gate.dominance && p.periodicity >= gate.periodicity
+  }
+
+  /// Whether an arm that hardly swings does so as evenly as walkers do.
+  private func isLooseArm(_ m: GaitMeasures) -> Bool {
+    m.pendulum.coherence >= tuning.looseCoherence && m.pendulum.dominance >= tuning.looseDominance
+      && m.pendulum.periodicity >= tuning.loosePeriodicity && m.repeats >= tuning.looseRepeats
   }
 
   /// Whether all that moves is an arm about a joint at rest.
@@ -326,7 +333,11 @@ public struct StepCounter: Sendable {
 
   /// Whether a large sub-harmonic is an arm that swings.
   private func isArmSwing(_ m: GaitMeasures) -> Bool {
-    if m.hasRotation { return isWalking && swingMemory > 0 }
+    if m.hasRotation {
+      return isWalking && swingMemory > 0
+        || m.strideRate >= tuning.limbRate && min(m.periodicity, m.repeats) >= tuning.limbRepeats
+          && m.subHarmonic <= tuning.limbSubHarmonic
+    }
     return m.amplitude >= tuning.armAmplitude && tuning.armSubHarmonic.contains(m.subHarmonic)
       && m.sway >= tuning.armSway
   }

@@ -461,6 +461,7 @@ final class DeviceCapture: Sendable {
     let asked = plan.wantedRate > 0 ? plan.wantedRate : plan.sensors.map(\.rate).max() ?? 0
     let rate = asked > 0 ? min(asked, 1000) : IIOInventory.defaultPollingRate
     let period = Int64(1e9 / rate)
+    try plan.switchOnStepCounter(device, channels, &changes)
     // One reading first: whether the device answers at all belongs to the start.
     var samples: [SensorSample] = []
     try readOnce(channels, into: &samples)

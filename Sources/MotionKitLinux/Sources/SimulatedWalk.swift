@@ -49,6 +49,8 @@ struct WalkTrajectory: SimulatedTrajectory {
   private let bounce: Double
   /// Amplitude of its sway to the sides, m.
   private let sway: Double
+  /// The same three times a stride.
+  private let waver: Double
   /// Amplitude by which it runs ahead and falls back, m.
   private let surge: Double
   let duration: Double
@@ -154,8 +156,10 @@ struct WalkTrajectory: SimulatedTrajectory {
     elbowBend =
       try settings.number("elbow", "how far the elbow is bent, degrees", default: runs ? 80 : 20, in: 0...120)
       * radiansPerDegree
+    // So do thighs; on stairs they lift the leg, however short the stair is.
+    let usualThigh = runs ? 28 : climb != nil ? 15 : 15 * min(1.3, max(0.3, stepLength / 0.7))
     thighSwing =
-      try settings.number("thigh", "amplitude of the thigh's swing, degrees", default: runs ? 28 : 15, in: 0...60)
+      try settings.number("thigh", "amplitude of the thigh's swing, degrees", default: usualThigh, in: 0...60)
       * radiansPerDegree
     grip = try readAttitude(&settings)
     let omega = 2 * Double.pi * cadence
@@ -173,10 +177,13 @@ struct WalkTrajectory: SimulatedTrajectory {
       // On stairs the body bounces as in a slow walk, however short the stairs.
       let change = (min(0.9, max(climb == nil ? 0.2 : 0.514, stepLength)) - 0.514) / (0.778 - 0.514)
       bounce = 0.5 * (0.0274 + 0.0209 * change) * strength
-      sway = 0.72 / (omega * omega / 4)
+      sway = 0.72 * strength / (omega * omega / 4)
       // What it loses in height it gains in speed: v dv = r g dh, two thirds of it (r) at usual speeds.
       surge = 0.65 * standardGravity * bounce / (max(0.3, stepLength) * cadence * omega)
     }
+    // To the sides the body moves in odd harmonics of the stride (Menz, Lord and Fitzpatrick, Gait & Posture 18(1), 2003):
+    // here the third, a fifth of the vertical acceleration.
+    waver = 0.2 * bounce / 2.25
     // Each of the two rises of the phase costs half its length.
     duration = steps == 0 ? .infinity : lead + Double(steps) / cadence + rise + 3
   }
@@ -255,6 +262,8 @@ struct WalkTrajectory: SimulatedTrajectory {
     let step: (sine: Jet, cosine: Jet)
     let double: (sine: Jet, cosine: Jet)
     let stride: (sine: Jet, cosine: Jet)
+    /// Cosine of three times the stride phase.
+    let triple: Jet
     /// Stronger and weaker steps in turn, and from one to the next, with the envelope.
     let weight: Jet
     /// 1 just as a heel strikes, near 0 otherwise.
@@ -268,6 +277,7 @@ struct WalkTrajectory: SimulatedTrajectory {
       step = angle.sineAndCosine
       double = (angle * 2).sineAndCosine
       stride = (angle * 0.5).sineAndCosine
+      triple = (angle * 1.5).cosine
       // At strikes (phase n + 1/2) the stride's sine is +1 and -1 in turn.
       weight = (stride.sine * asymmetry + 1) * evenness * envelope
       strike = Self.pulse(cosine: -step.cosine, width: 0.02, frequency: cadence)
@@ -294,7 +304,7 @@ struct WalkTrajectory: SimulatedTrajectory {
       }
     let shake = gait.weight * (strength * passed)
     let forward = gait.step.sine * gait.envelope * -surge + gait.strike * shake * 0.0006
-    let left = gait.stride.cosine * gait.envelope * sway
+    let left = gait.stride.cosine * gait.envelope * sway + gait.triple * gait.envelope * waver
     // Standing, the body is as high as in the middle of a stance (cosine 1).
     let up: Jet
     if runs {
@@ -308,9 +318,10 @@ struct WalkTrajectory: SimulatedTrajectory {
         (gait.step.cosine - 1) * gait.weight * (bounce * passed) + (gait.double.cosine - 1) * shake * 0.0015
         - gait.strike * shake * 0.0014
     }
-    // The right side comes forward with the right heel (stride sine 1) and sinks while the left leg stands (cosine 1).
+    // The right side comes forward with the right heel (stride sine 1) and sinks as the left leg takes the weight, an eighth
+    // of a stride before the body is over it (cosine 1): Perry and Burnfield, "Gait Analysis", 2nd ed. 2010.
     let turn = gait.stride.sine * gait.envelope * (5 * radiansPerDegree)
-    let list = gait.stride.cosine * gait.envelope * (3 * radiansPerDegree)
+    let list = (gait.stride.cosine - gait.stride.sine) * gait.envelope * (Self.half * 3 * radiansPerDegree)
     let tilt = gait.step.cosine * gait.envelope * (1.5 * radiansPerDegree)
     return (.aboutZ(turn) * .aboutY(tilt) * .aboutX(list), JetVector(forward, left, up))
   }
@@ -373,7 +384,7 @@ struct WalkTrajectory: SimulatedTrajectory {
     var position = JetVector(Jet(0), Jet(-0.1), Jet(-0.05)) + leg.rotate(Vector3(0.08, -0.02, -0.18))
     // The swinging leg lifts the cloth and the device with it; its own heel strikes harder than the other.
     position.z =
-      position.z + gait.lift * gait.envelope * (0.012 * strength)
+      position.z + gait.lift * gait.envelope * (0.012 * strength * thighSwing / (15 * radiansPerDegree))
       - gait.strike * (gait.stride.sine + 1) * gait.envelope * (0.0012 * strength)
     return (leg * .aboutX(slide) * Self.mount(0.5, -0.5, 0.5, -0.5), position)
   }
