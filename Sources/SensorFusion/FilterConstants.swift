@@ -35,12 +35,15 @@ enum FilterConstants {
   /// How long output in a frame with a north waits for the first magnetometer sample, s.
   static let longestWaitForHeading = 0.5
 
+  /// 1-sigma of the gyroscope's scale error on an axis: data sheets of MEMS parts say 1 %, calibrated ones are better.
+  static let scaleSigma = 0.007
+
   // MARK: Process noise
 
   /// Angle random walk of the gyroscope, rad/sqrt(s).
   static let rateNoise = 0.05 * degree
-  /// Tilt noise that grows with the rate (scale and misalignment), sqrt(s).
-  static let tiltNoisePerRate = 0.006
+  /// Tilt noise that grows with the rate (misalignment of the axes), sqrt(s).
+  static let tiltNoisePerRate = 0.003
   /// Tilt noise that grows with the squared rate (sampling and timing), s^1.5.
   static let tiltNoisePerSquaredRate = 0.001
   /// Heading noise that grows with the rate (a scale error of 0.25 % correlated over 3 s), sqrt(s).
@@ -60,6 +63,11 @@ enum FilterConstants {
   /// 1-sigma of what it then missed, as a share of the excess.
   static let strongForce = 45.0
   static let strongForceShare = 4.0
+  /// Time constants that keep the motion's own frequency out of the tilt, s: of the low-passed velocity that corrects
+  /// it, and of the mean vertical force by which a tilt error makes velocity. Without them a swing's velocity, seen
+  /// through gains and a force that swing along with it, has a mean, which pulls the tilt.
+  static let velocityFilterTime = 0.15
+  static let verticalForceTime = 5.0
   /// Time constant of the mean squared acceleration, s.
   static let activityTime = 1.0
   /// Mean squared acceleration assumed at the start, (m/s²)².

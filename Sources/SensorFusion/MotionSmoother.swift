@@ -154,6 +154,7 @@ extension ComplementaryFilter {
     attitude = end.attitude
     rotation = Matrix3(attitude)
     bias = -end.bias
+    scale = end.scale
     hardIron = end.hardIron
     reference = end.reference
     activity = end.activity
@@ -165,6 +166,7 @@ extension ComplementaryFilter {
     alignmentTime = time
     // What the end knew of attitude and field came from the very samples that follow: it is trusted as a start only.
     covariance.bias = end.covariance.bias
+    covariance.scale = end.covariance.scale
     if hasHeading {
       covariance.resetHeading(variance: C.resetHeadingSigma * C.resetHeadingSigma)
       covariance.addHardIron(sigma: C.learntIronSigma)
