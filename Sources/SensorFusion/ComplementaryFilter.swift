@@ -27,6 +27,9 @@ public struct ComplementaryFilter: Sendable {
     public var accelerometerRange: Double = .infinity
     /// Full scale of a gyroscope axis, rad/s; infinity where not known.
     public var gyroscopeRange: Double = .infinity
+    /// 1-sigma of the accelerometer's offset, m/s²: the tilt is stated as no better known than this allows, and nothing
+    /// else depends on it. The default, 20 mg, is usual for parts as they are delivered; a calibration makes it less.
+    public var accelerometerOffsetSigma = 0.2
     /// Whether a gyroscope takes part. Without one, output follows each accelerometer sample. One that is configured
     /// but silent for a second counts as absent until it speaks.
     public var hasGyroscope = true

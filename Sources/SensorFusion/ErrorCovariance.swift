@@ -66,6 +66,14 @@ struct ErrorCovariance: Hashable, Sendable {
     iron = SymmetricMatrix3(diagonal: Vector3(sigma * sigma, sigma * sigma, sigma * sigma))
   }
 
+  /// The hard iron becomes independent of everything, and as uncertain as at the start.
+  mutating func resetHardIron(sigma: Double) {
+    guard hasIron else { return }
+    addHardIron(sigma: sigma)
+    (rotationIron, biasIron, scaleIron) = (.zero, .zero, .zero)
+    (velocityXIron, velocityYIron) = (.zero, .zero)
+  }
+
   // MARK: Prediction
 
   /// rotation := rotation - M bias - N scale, with M the integral of the rotation matrix (s) and N that of its columns

@@ -238,6 +238,22 @@ extension ComplementaryFilter {
     apply(k, innovation: innovation)
   }
 
+  /// Tells that the hard iron that is taken off before the filter is about to change by `shift` (µT, device axes), over
+  /// some seconds: the heading has been wrong by about its share of the horizontal field, and what was learnt of
+  /// field and hard iron does not hold.
+  mutating func expectFieldShift(_ shift: Vector3) {
+    typealias C = FilterConstants
+    guard hasHeading else { return }
+    let horizontal = max(C.leastHorizontalField, reference.norm * Elementary.cos(reference.dip))
+    let sigma = min(C.ironShiftLargestSigma, shift.norm / horizontal)
+    covariance.inflate(tilt: 0, heading: sigma * sigma)
+    hardIron = .zero
+    covariance.resetHardIron(sigma: C.ironSigma)
+    reference.doubt()
+    consistency.clear()
+    updateSigmas()
+  }
+
   // MARK: Fixed gains
 
   private mutating func correctTilt(by force: Vector3, duration: Double, timeConstant: Double) {
