@@ -124,15 +124,15 @@ struct ErrorCovariance: Hashable, Sendable {
   /// P Hᵀ for H that picks the velocity along x.
   var velocityXColumn: ErrorVector {
     ErrorVector(
-      rotation: velocityXRotation, bias: velocityXBias, scale: velocityXScale, velocityX: velocityXX, velocityY: velocityXY,
-      hardIron: velocityXIron)
+      rotation: velocityXRotation, bias: velocityXBias, scale: velocityXScale, velocityX: velocityXX,
+      velocityY: velocityXY, hardIron: velocityXIron)
   }
 
   /// P Hᵀ for H that picks the velocity along y.
   var velocityYColumn: ErrorVector {
     ErrorVector(
-      rotation: velocityYRotation, bias: velocityYBias, scale: velocityYScale, velocityX: velocityXY, velocityY: velocityYY,
-      hardIron: velocityYIron)
+      rotation: velocityYRotation, bias: velocityYBias, scale: velocityYScale, velocityX: velocityXY,
+      velocityY: velocityYY, hardIron: velocityYIron)
   }
 
   /// P Hᵀ for H that picks one axis of the bias.
@@ -140,8 +140,8 @@ struct ErrorCovariance: Hashable, Sendable {
     let index = axis
     return ErrorVector(
       rotation: Vector3(rotationBias.x[index], rotationBias.y[index], rotationBias.z[index]),
-      bias: bias.row(index), scale: biasScale.row(index), velocityX: velocityXBias[index], velocityY: velocityYBias[index],
-      hardIron: biasIron.row(index))
+      bias: bias.row(index), scale: biasScale.row(index), velocityX: velocityXBias[index],
+      velocityY: velocityYBias[index], hardIron: biasIron.row(index))
   }
 
   /// The covariance after a scalar measurement with any gain: P - K hᵀ - h Kᵀ + K s Kᵀ, where h = P Hᵀ is `column` and
@@ -240,8 +240,8 @@ struct ErrorCovariance: Hashable, Sendable {
   }
 
   var isFinite: Bool {
-    rotation.isFinite && bias.isFinite && scale.isFinite && iron.isFinite && rotationBias.isFinite && rotationIron.isFinite
-      && velocityXX.isFinite && velocityYY.isFinite
+    rotation.isFinite && bias.isFinite && scale.isFinite && iron.isFinite && rotationBias.isFinite
+      && rotationScale.isFinite && rotationIron.isFinite && velocityXX.isFinite && velocityYY.isFinite
   }
 }
 

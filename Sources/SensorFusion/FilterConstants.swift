@@ -45,7 +45,7 @@ enum FilterConstants {
   /// Tilt noise that grows with the rate (misalignment of the axes), sqrt(s).
   static let tiltNoisePerRate = 0.003
   /// Tilt noise that grows with the squared rate (sampling and timing), s^1.5.
-  static let tiltNoisePerSquaredRate = 0.001
+  static let tiltNoisePerSquaredRate = 0.0012
   /// Heading noise that grows with the rate (misalignment and timing: 0.2 % correlated over 3 s), sqrt(s).
   static let headingNoisePerRate = 0.005
   /// Random walk of the gyroscope bias, rad/s/sqrt(s).
@@ -66,7 +66,7 @@ enum FilterConstants {
   /// Time constants that keep the motion's own frequency out of the tilt, s: of the low-passed velocity that corrects
   /// it, and of the mean vertical force by which a tilt error makes velocity. Without them a swing's velocity, seen
   /// through gains and a force that swing along with it, has a mean, which pulls the tilt.
-  static let velocityFilterTime = 0.1
+  static let velocityFilterTime = 0.15
   static let verticalForceTime = 5.0
   /// Time constant of the mean squared acceleration, s.
   static let activityTime = 1.0
