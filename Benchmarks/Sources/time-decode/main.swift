@@ -61,7 +61,7 @@ let decoder = SampleDecoder(sensors: device.sensors().sensors, timestamp: stamp,
 var decoded: [SensorSample] = []
 var values = [Float](repeating: 0, count: samples * 16)
 var stamps = [Int64](repeating: 0, count: samples)
-var times: [String: [Double]] = [:]
+nonisolated(unsafe) var times: [String: [Double]] = [:]
 for _ in 0..<repetitions {
   decoded.removeAll(keepingCapacity: true)
   var begin = cpu()

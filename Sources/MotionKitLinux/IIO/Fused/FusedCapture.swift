@@ -198,6 +198,10 @@ public final class FusedCapture: Sendable {
       channel.format.map { (format: $0, offset: places[channel.index] ?? 0) }
     }
     let period = Int64(1e9 / rate)
+    // Some kernels' HID drivers give every sample the time of the first.
+    var lastOwnStamp: Int64?
+    var isFrozen = stamp == nil
+    var lastGiven = Int64.min
     while !isStopping {
       let bytes: UnsafeRawBufferPointer
       do { bytes = try buffer.refill() } catch {
@@ -208,15 +212,22 @@ public final class FusedCapture: Sendable {
       let count = bytes.count / layout.sampleSize
       guard let base = bytes.baseAddress, count > 0 else { continue }
       var stamps: [Int64] = []
-      for number in 0..<count {
-        let start = base + number * layout.sampleSize
-        stamps.append(
-          stamp.map { $0.format.integer(at: start + $0.offset) } ?? arrival - Int64(count - 1 - number) * period)
+      if let stamp {
+        for number in 0..<count {
+          stamps.append(stamp.format.integer(at: base + number * layout.sampleSize + stamp.offset))
+        }
+        isFrozen = isFrozen || stamps[count - 1] == lastOwnStamp || (count > 1 && stamps[0] == stamps[count - 1])
+        lastOwnStamp = stamps[count - 1]
+      }
+      if isFrozen {
+        let spacing = lastGiven == .min ? period : max(0, min(period, (arrival - lastGiven) / Int64(count)))
+        stamps = (0..<count).map { arrival - Int64(count - 1 - $0) * spacing }
+        lastGiven = arrival
       }
       var events: [SourceEvent] = []
       let kernel = KernelClockOffsets.measure()
       let shift =
-        stamp == nil
+        isFrozen
         ? 0
         : state.withLock {
           $0.mapper.offset(
