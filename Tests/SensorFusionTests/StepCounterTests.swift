@@ -122,7 +122,8 @@ import Testing
     if allocation_count() >= 0 { #expect(allocations == 0) }
   }
 
-  @Test("An arm that swings counts if its shoulder bounces with every step, and not if it rests", arguments: [0.012, 0])
+  @Test(
+    "An arm that swings counts if its shoulder bounces with every step, and not if it rests", arguments: [0.012, 0])
   func aSwungPhone(bounce: Double) {
     // An arm of 0.6 m swings by 25 degrees at 0.85 Hz.
     var counter = StepCounter()
