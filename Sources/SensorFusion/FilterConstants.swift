@@ -104,6 +104,8 @@ enum FilterConstants {
   /// 1-sigma of the direction of an undisturbed field, rad, and its correlation time, s.
   static let headingSigma = 10 * degree
   static let fieldCorrelationTime = 2.0
+  /// From this many sigma on a heading weighs less: Huber's weight.
+  static let huberGate = 1.0
   /// 1-sigma of the horizontal and vertical field against the reference, µT.
   static let fieldSigma = 4.0
   /// Deviations of norm (relative) and dip (rad) that count as one unit.
