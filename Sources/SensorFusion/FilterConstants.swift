@@ -120,6 +120,11 @@ enum FilterConstants {
   static let referenceTrial = 5.0
   /// Least share of the reference's gain that a deviating field keeps.
   static let referenceFloor = 0.1
+  /// A deviating field that stays within this squared deviation of its own mean (memory in s) for this long, s, while the
+  /// device moves, is the new reference.
+  static let newFieldScatter = 0.25
+  static let newFieldMemory = 2.0
+  static let newFieldTime = 15.0
   /// Largest step towards which the reference moves: share of the norm, and rad of dip.
   static let referenceNormClip = 0.3
   static let referenceDipClip = 30 * degree
