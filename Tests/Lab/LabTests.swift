@@ -73,6 +73,8 @@ struct LabTests {
     for sensor in started.sensors { #expect(sensor.rate == 50 && sensor.clock == "boottime", "\(sensor.name)") }
     var session = LabSession(source)
     try session.read(seconds: 30)
+    // How many there are is the virtual timer's affair, which a crowded machine makes miss; that they come is ours.
+    try session.read(seconds: 150) { session in rates.keys.allSatisfy { session.count($0) > 300 } }
     try session.stop()
     #expect(session.disorder == 0)
     #expect(session.events("lost").isEmpty, "\(session.events)")
@@ -80,7 +82,6 @@ struct LabTests {
     for kind in rates.keys {
       let times = session.times(kind)
       #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "\(kind)")
-      // How many there are is the virtual timer's affair; that there are some is ours.
       #expect(times.count > 300, "\(kind)")
     }
   }
@@ -189,7 +190,7 @@ struct LabTests {
     #expect(lost.detail.contains("accel_3d"))
     #expect(lost.time.nanoseconds - mutedAt < 2500 * Self.ms)
     let before = session.count(.gyroscope)
-    try session.read(seconds: 3)
+    try session.read(seconds: 20) { $0.count(.gyroscope) - before > 200 }
     #expect(session.count(.gyroscope) - before > 200)
     #expect(session.events("lost").count == 1)
     Lab.control("mute accel_3d 0")
@@ -214,7 +215,7 @@ struct LabTests {
     try session.read(seconds: 6) { !$0.events("lost").isEmpty }
     #expect(session.events("lost").count == 1)
     let before = session.count(.barometer)
-    try session.read(seconds: 2)
+    try session.read(seconds: 20) { $0.count(.barometer) - before > 20 }
     #expect(session.count(.barometer) - before > 20)
     Lab.control("plug")
     try session.read(seconds: 15) { !$0.events("found").isEmpty }
@@ -235,7 +236,7 @@ struct LabTests {
     #expect(session.events("lost").count == 2, "\(session.events)")
     #expect(session.events("found").count == 2, "\(session.events)")
     let before = session.count(.accelerometer)
-    try session.read(seconds: 2)
+    try session.read(seconds: 20) { $0.count(.accelerometer) - before > 150 }
     #expect(session.count(.accelerometer) - before > 150)
     try session.stop()
     #expect(session.disorder == 0)
@@ -265,6 +266,8 @@ struct LabTests {
 
   @Test("the accelerometer at 2 kHz for 5 s without a gap")
   func fastest() throws {
+    // The driver does not know of it and would leave it so.
+    defer { Lab.control("period accel_3d 10000") }
     try withHub {
       let source = try openSource(Lab.uri)
       _ = try source.start(SensorRequest(rates: [.accelerometer: 1000]))
@@ -319,7 +322,7 @@ struct LabTests {
     }
   }
 
-  @Test("the hub's own attitude: unit quaternions from 32-byte samples with garbage above 16 bits, evenly stamped")
+  @Test("the hub's own attitude: unit quaternions from 32-byte samples, garbage above 16 bits, stamps that stand still")
   func fused() throws {
     let capture = try FusedCapture(uri: Lab.uri, rate: 50)
     #expect(capture.devices.map(\.kind) == [.attitude])
@@ -336,7 +339,10 @@ struct LabTests {
       let norm = (sample.values * sample.values).sum().squareRoot()
       #expect(abs(norm - 1) < 1e-3, "\(sample)")
     }
-    for (a, b) in zip(samples, samples.dropFirst()) { #expect(b.time.nanoseconds - a.time.nanoseconds >= 19_000_000) }
+    // This kernel's driver gives every sample the time of the first: they are stamped when they arrive.
+    for (a, b) in zip(samples, samples.dropFirst()) { #expect(a.time < b.time) }
+    let span = Double(samples[samples.count - 1].time.nanoseconds - samples[0].time.nanoseconds) / 1e9
+    #expect(span > 0.5 * Double(samples.count) / 50, "\(span) s")
   }
 
   @Test("the doctor measures all ten sensors at rest, finds the known scale fault put right, and no fault")
