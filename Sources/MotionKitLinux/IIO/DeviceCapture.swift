@@ -31,8 +31,8 @@ final class DeviceCapture: Sendable {
   let number: Int
   private let uri: String
   private let retry: ClosedRange<Double>
-  private let mailbox: Monitor<CaptureMailbox>
-  private let state: Monitor<State>
+  private let mailbox: Locked<CaptureMailbox>
+  private let state: Locked<State>
 
   struct Outcome: Sendable {
     var descriptions: [SensorDescription]
@@ -52,7 +52,7 @@ final class DeviceCapture: Sendable {
 
   /// A capture of `plan`; `number` is its place in the mailbox.
   init(
-    plan: CapturePlan, number: Int, uri: String, mailbox: Monitor<CaptureMailbox>,
+    plan: CapturePlan, number: Int, uri: String, mailbox: Locked<CaptureMailbox>,
     retry: ClosedRange<Double> = retryTimes
   ) {
     self.retry = retry
@@ -60,22 +60,22 @@ final class DeviceCapture: Sendable {
     self.number = number
     self.uri = uri
     self.mailbox = mailbox
-    state = Monitor(State())
+    state = Locked(State())
   }
 
   /// Starts the thread.
   func start() throws(MotionKitError) {
-    let started = startThread(name: "iio \(plan.device.name)") {
-      self.run()
-      self.state.with(notify: true) { state in
-        state.isFinished = true
-        if state.isPuttingBack { Self.puttingBack.with(notify: true) { $0[self.uri, default: 1] -= 1 } }
+    do {
+      try SystemThread.detach(name: "iio \(plan.device.name)") {
+        self.run()
+        self.state.withLockNotifying { state in
+          state.isFinished = true
+          if state.isPuttingBack { Self.puttingBack.withLockNotifying { $0[self.uri, default: 1] -= 1 } }
+        }
       }
-    }
-    guard started else {
-      state.with { $0.isFinished = true }
-      throw .device(
-        what: "\(plan.device.title): no thread to be had", errno: EAGAIN, hint: "raise the limit: ulimit -u")
+    } catch {
+      state.withLock { $0.isFinished = true }
+      throw error
     }
   }
 
@@ -85,14 +85,14 @@ final class DeviceCapture: Sendable {
   }
 
   /// Wakes the thread out of a refill that brings nothing; it then opens the device anew.
-  func cancel() { state.with(notify: true) { $0.canceller?.cancel() } }
+  func cancel() { state.withLockNotifying { $0.canceller?.cancel() } }
 
   /// Asks the thread to end.
   func requestStop() {
-    state.with(notify: true) { state in
+    state.withLockNotifying { state in
       if !state.isStopping, !state.isFinished {
         state.isPuttingBack = true
-        Self.puttingBack.with { $0[uri, default: 0] += 1 }
+        Self.puttingBack.withLock { $0[uri, default: 0] += 1 }
       }
       state.isStopping = true
       state.canceller?.cancel()
@@ -100,7 +100,7 @@ final class DeviceCapture: Sendable {
   }
 
   /// Captures that were asked to end and have not ended, by the URI of their context.
-  private static let puttingBack = Monitor<[String: Int]>([:])
+  private static let puttingBack = Locked<[String: Int]>([:])
 
   /// Waits until no capture of a context is still putting attributes back, for `puttingBackTime` at most.
   static func waitForPuttingBack(_ uri: String) {
@@ -113,7 +113,7 @@ final class DeviceCapture: Sendable {
     state.wait(until: deadline) { $0.isFinished ? true : nil } ?? false
   }
 
-  private var isStopping: Bool { state.with { $0.isStopping } }
+  private var isStopping: Bool { state.withLock { $0.isStopping } }
 
   // MARK: - The thread
 
@@ -134,7 +134,7 @@ final class DeviceCapture: Sendable {
         }
       } catch {
         if isStopping { break }
-        state.with(notify: true) { if $0.first == nil { $0.first = .failure(error) } }
+        state.withLockNotifying { if $0.first == nil { $0.first = .failure(error) } }
         if !isLost { send(.lost(error.summary)) }
         isLost = true
         if case .buffered(let trigger, false, _) = mode, !trigger.isEmpty,
@@ -163,7 +163,7 @@ final class DeviceCapture: Sendable {
   private func session(
     _ mode: CapturePlan.Mode, _ changes: inout AttributeChanges, delivered: () -> Void
   ) throws(MotionKitError) {
-    try probeNetwork(uri: uri, seconds: Self.connectTime) { [state] in state.with { $0.isStopping } }
+    try probeNetwork(uri: uri, seconds: Self.connectTime) { [state] in state.withLock { $0.isStopping } }
     if isStopping { return }
     let context = try IIOContext(uri: uri)
     guard let device = find(in: context) else {
@@ -197,7 +197,7 @@ final class DeviceCapture: Sendable {
 
   private func send(_ content: CaptureChunk.Content) {
     let now = nanoseconds(of: CLOCK_BOOTTIME)
-    mailbox.with(notify: true) {
+    mailbox.withLockNotifying {
       $0.chunks.append(CaptureChunk(device: number, arrival: now, content: content))
       $0.lastActivity[number] = now
     }
@@ -230,7 +230,7 @@ final class DeviceCapture: Sendable {
     }
     let rate = rates.max() ?? 0
     let layout = ScanLayout(byteCounts: enabled.map { $0.format?.byteCount ?? 0 })
-    let fillTime = min(Self.longestFillTime, fillTime(device) * state.with { $0.fillFactor })
+    let fillTime = min(Self.longestFillTime, fillTime(device) * state.withLock { $0.fillFactor })
     let batch = layout.requestCount(atLeast: Int((rate * fillTime).rounded(.up)))
     let held = Int((rate * Self.kernelBufferTime / Double(batch)).rounded(.up))
     device.setKernelBufferCount(UInt32(min(256, max(4, held))))
@@ -244,11 +244,11 @@ final class DeviceCapture: Sendable {
     } catch {
       throw bufferError(error.code, context)
     }
-    let canStart = state.with { state in
+    let canStart = state.withLock { state in
       state.canceller = buffer.canceller
       return !state.isStopping
     }
-    defer { state.with { $0.canceller = nil } }
+    defer { state.withLock { $0.canceller = nil } }
     guard canStart else { return }
 
     let periods = announce(
@@ -326,7 +326,7 @@ final class DeviceCapture: Sendable {
         &samples, perScan: decoder.samplesPerScan, period: period, arrival: isHostStamped ? arrival : nil,
         after: lastStamp)
       delivered()
-      mailbox.with(notify: true) {
+      mailbox.withLockNotifying {
         $0.put(samples, device: number, arrival: arrival, isHostStamped: isHostStamped)
       }
       guard !isHostStamped, isFallingBehind(arrival &- lastStamp, &leastLag, &lagging) else { continue }
@@ -340,7 +340,7 @@ final class DeviceCapture: Sendable {
     least = min(least, lag)
     batches = lag &- least > Int64(Self.laggingTime * 1e9) ? batches + 1 : 0
     guard batches >= Self.laggingBatches, networkAddress(ofURI: uri) != nil else { return false }
-    return state.with { state in
+    return state.withLock { state in
       // Once batches are a second long, more of it would not help.
       guard state.fillFactor < 16 else { return false }
       state.fillFactor *= 2
@@ -446,7 +446,7 @@ final class DeviceCapture: Sendable {
     }
     send(.started(clock: clock, periods: periods, openedAt: openedAt))
     let outcome = Outcome(descriptions: descriptions, notes: notes.map { "\(plan.device.title): \($0)" })
-    state.with(notify: true) { if $0.first == nil { $0.first = .success(outcome) } }
+    state.withLockNotifying { if $0.first == nil { $0.first = .success(outcome) } }
     return plan.sensors.compactMap { periods[$0.kind] }.filter { $0 > 0 }
   }
 
@@ -461,6 +461,7 @@ final class DeviceCapture: Sendable {
     let asked = plan.wantedRate > 0 ? plan.wantedRate : plan.sensors.map(\.rate).max() ?? 0
     let rate = asked > 0 ? min(asked, 1000) : IIOInventory.defaultPollingRate
     let period = Int64(1e9 / rate)
+    try plan.switchOnStepCounter(device, channels, &changes)
     // One reading first: whether the device answers at all belongs to the start.
     var samples: [SensorSample] = []
     try readOnce(channels, into: &samples)
@@ -473,7 +474,7 @@ final class DeviceCapture: Sendable {
       try readOnce(channels, into: &samples)
       delivered()
       let arrival = nanoseconds(of: CLOCK_BOOTTIME)
-      mailbox.with(notify: true) { $0.put(samples, device: number, arrival: arrival, isHostStamped: true) }
+      mailbox.withLockNotifying { $0.put(samples, device: number, arrival: arrival, isHostStamped: true) }
       let now = nanoseconds(of: CLOCK_MONOTONIC)
       // A reading that took longer than a period is not made up for.
       due = max(due + period, now + period / 8)
@@ -586,20 +587,36 @@ struct AttributeChanges {
   /// Whether there is nothing to put back.
   var isEmpty: Bool { list.isEmpty && triggers.isEmpty }
 
+  /// A buffer that was just closed may still be on: iiod answers before it has switched it off. Attempts, and the time
+  /// between two, nanoseconds.
+  private static let attempts = 40
+  private static let pause = 25_000_000
+
+  /// Calls until the device is not busy any more.
+  private static func whileBusy(_ write: () -> Int32) {
+    for attempt in 1...attempts {
+      guard write() == EBUSY, attempt < attempts else { return }
+      var time = timespec(tv_sec: 0, tv_nsec: pause)
+      nanosleep(&time, nil)
+    }
+  }
+
   /// Puts everything back, the last change first.
   mutating func restore(_ context: IIOContext) {
     guard !isEmpty else { return }
     let devices = Dictionary(context.devices.map { ($0.id, $0) }) { first, _ in first }
     for change in list.reversed() {
       guard let device = devices[change.device] else { continue }
-      if let id = change.channel {
-        _ = device.channels.first { $0.id == id }?.write(change.attribute, change.before)
-      } else {
-        _ = device.write(change.attribute, change.before)
+      let channel = change.channel.flatMap { id in device.channels.first { $0.id == id } }
+      if change.channel != nil, channel == nil { continue }
+      Self.whileBusy {
+        channel?.write(change.attribute, change.before) ?? device.write(change.attribute, change.before)
       }
     }
     for change in triggers {
-      _ = devices[change.device]?.setTrigger(devices.values.first { $0.isTrigger && $0.name == change.before })
+      guard let device = devices[change.device] else { continue }
+      let before = devices.values.first { $0.isTrigger && $0.name == change.before }
+      Self.whileBusy { device.setTrigger(before) }
     }
     list.removeAll()
     triggers.removeAll()

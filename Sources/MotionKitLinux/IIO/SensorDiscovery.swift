@@ -146,6 +146,7 @@ extension DeviceModel {
       }
       add(.barometer, "pressure", values, to: &sensors, &refused)
     }
+    if let counter = stepCounter() { sensors.append(counter) }
     return (sensors, refused)
   }
 

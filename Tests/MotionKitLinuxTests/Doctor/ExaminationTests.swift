@@ -28,15 +28,14 @@ import Testing
   @Test("the emulator: every sensor measured, over the network, at its rate")
   func emulated() throws {
     let emulator = try Emulator(uri: "sim:still", settings: Emulator.Settings(port: 0))
-    let isOver = Monitor(false)
-    let hasEnded = Monitor(false)
-    #expect(
-      startThread(name: "emulator") {
-        try? emulator.run { !isOver.with { $0 } }
-        hasEnded.with(notify: true) { $0 = true }
-      })
+    let isOver = Locked(false)
+    let hasEnded = Locked(false)
+    try SystemThread.detach(name: "emulator") {
+      try? emulator.run { !isOver.withLock { $0 } }
+      hasEnded.withLockNotifying { $0 = true }
+    }
     defer {
-      isOver.with { $0 = true }
+      isOver.withLock { $0 = true }
       emulator.stop()
       _ = hasEnded.wait(until: nanoseconds(of: CLOCK_MONOTONIC) + 5_000_000_000) { $0 ? true : nil }
     }

@@ -96,7 +96,8 @@ struct IIODToolsTests {
     let (_, data) = try run("iio_readdev", emulator.server, ["-b", "64", "accel_3d"])
     #expect(data.count % 24 == 0 && data.count > 24 * 64)
     #expect(data.int32(at: data.count - 24) == 1999, "the last sample is the source's last")
-    for i in 1..<data.count / 24 { #expect(data.int32(at: 24 * i) == data.int32(at: 24 * i - 24) + 1) }
+    // A client that is too slow for this speed loses samples, but never their order.
+    for i in 1..<data.count / 24 { #expect(data.int32(at: 24 * i) > data.int32(at: 24 * i - 24)) }
   }
 
   @Test func someChannelsStreamToSeveralClientsAtOnce() throws {

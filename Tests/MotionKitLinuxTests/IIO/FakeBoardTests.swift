@@ -220,20 +220,19 @@ struct InsideFakeBoardTests {
 
   @Test("the doctor names the silent device, measures the others, and leaves everything as it was")
   func doctor() throws {
-    let isOver = Monitor(false)
-    let hasEnded = Monitor(false)
+    let isOver = Locked(false)
+    let hasEnded = Locked(false)
     let board = board
-    #expect(
-      startThread(name: "feeder") {
-        let feeder = Feeder(board, 0)
-        while !isOver.with({ $0 }) {
-          feeder.feedDue()
-          _ = isOver.wait(until: nanoseconds(of: CLOCK_MONOTONIC) + 10_000_000) { $0 ? true : nil }
-        }
-        hasEnded.with(notify: true) { $0 = true }
-      })
+    try SystemThread.detach(name: "feeder") {
+      let feeder = Feeder(board, 0)
+      while !isOver.withLock({ $0 }) {
+        feeder.feedDue()
+        _ = isOver.wait(until: nanoseconds(of: CLOCK_MONOTONIC) + 10_000_000) { $0 ? true : nil }
+      }
+      hasEnded.withLockNotifying { $0 = true }
+    }
     defer {
-      isOver.with(notify: true) { $0 = true }
+      isOver.withLockNotifying { $0 = true }
       _ = hasEnded.wait(until: nanoseconds(of: CLOCK_MONOTONIC) + 5_000_000_000) { $0 ? true : nil }
     }
     var settings = Diagnosis.Settings(seconds: 0.5)
@@ -280,7 +279,7 @@ struct InsideFakeBoardTests {
   func manyLosses() throws {
     let plans = try IIOContext(uri: "local:").inventory(isLocal: true).plan(SensorRequest(rates: [.accelerometer: 100]))
       .plans
-    let mailbox = Monitor(CaptureMailbox(deviceCount: 1, now: 0))
+    let mailbox = Locked(CaptureMailbox(deviceCount: 1, now: 0))
     let capture = DeviceCapture(plan: plans[0], number: 0, uri: "local:", mailbox: mailbox, retry: 0.0001...0.0001)
     try capture.start()
     func lose(_ count: Int) {

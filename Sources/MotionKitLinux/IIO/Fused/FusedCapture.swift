@@ -16,7 +16,7 @@ public final class FusedCapture: Sendable {
   private let rate: Double
   private let models: [FusedModel]
   private let triggers: [TriggerModel]
-  private let state: Monitor<State>
+  private let state: Locked<State>
 
   private struct State: Sendable {
     var isStopping = false
@@ -57,7 +57,7 @@ public final class FusedCapture: Sendable {
     devices = models.map { ($0.kind, $0.device.title) }
     var mapper = ClockMapper(isRemote: !isLocal)
     for model in models { _ = mapper.addDevice(model.device.title) }
-    state = Monitor(State(mapper: mapper))
+    state = Locked(State(mapper: mapper))
   }
 
   deinit { stop() }
@@ -65,12 +65,12 @@ public final class FusedCapture: Sendable {
   /// Starts to read.
   public func start() throws(MotionKitError) {
     for index in models.indices {
-      state.with { $0.running += 1 }
-      let isStarted = startThread(name: "fused \(models[index].device.name)") { [self] in run(index) }
-      guard isStarted else {
-        state.with { $0.running -= 1 }
-        throw .device(
-          what: "\(models[index].device.title): no thread to be had", errno: EAGAIN, hint: "raise the limit: ulimit -u")
+      state.withLock { $0.running += 1 }
+      do {
+        try SystemThread.detach(name: "fused \(models[index].device.name)") { [self] in run(index) }
+      } catch {
+        state.withLock { $0.running -= 1 }
+        throw error
       }
     }
   }
@@ -78,7 +78,7 @@ public final class FusedCapture: Sendable {
   /// Takes what has come: values in order of time for each device, how many had to be dropped since nobody took them,
   /// and why devices were lost, a line each.
   public func take() -> (samples: [FusedSample], dropped: Int, losses: [String]) {
-    state.with { state in
+    state.withLock { state in
       defer {
         state.samples.removeAll(keepingCapacity: true)
         state.dropped = 0
@@ -90,7 +90,7 @@ public final class FusedCapture: Sendable {
 
   /// Switches off what was switched on and puts attributes back; returns within half a second.
   public func stop() {
-    state.with(notify: true) { state in
+    state.withLockNotifying { state in
       state.isStopping = true
       for canceller in state.cancellers.values { canceller.cancel() }
     }
@@ -98,7 +98,7 @@ public final class FusedCapture: Sendable {
     _ = state.wait(until: deadline) { $0.running == 0 ? () : nil }
   }
 
-  private var isStopping: Bool { state.with { $0.isStopping } }
+  private var isStopping: Bool { state.withLock { $0.isStopping } }
 
   // MARK: - A device's thread
 
@@ -110,21 +110,21 @@ public final class FusedCapture: Sendable {
       do throws(MotionKitError) {
         try session(index, &changes) { isLost = false }
       } catch {
-        if !isLost, !isStopping { state.with { $0.losses.append(error.summary) } }
+        if !isLost, !isStopping { state.withLock { $0.losses.append(error.summary) } }
         isLost = true
       }
       let end = nanoseconds(of: CLOCK_MONOTONIC) + Int64(Self.retryTime * 1e9)
       _ = state.wait(until: end) { $0.isStopping ? () : nil }
     }
     if !changes.isEmpty, let context = try? IIOContext(uri: uri) { changes.restore(context) }
-    state.with(notify: true) { $0.running -= 1 }
+    state.withLockNotifying { $0.running -= 1 }
   }
 
   private func session(
     _ index: Int, _ changes: inout AttributeChanges, delivered: () -> Void
   ) throws(MotionKitError) {
     let model = models[index]
-    try probeNetwork(uri: uri, seconds: DeviceCapture.connectTime) { [state] in state.with { $0.isStopping } }
+    try probeNetwork(uri: uri, seconds: DeviceCapture.connectTime) { [state] in state.withLock { $0.isStopping } }
     let context = try IIOContext(uri: uri)
     guard let device = context.devices.first(where: { $0.id == model.device.id && $0.name == model.device.name }) else {
       throw .device(what: "\(model.device.title) is not there", errno: ENODEV, hint: "waiting for it to return")
@@ -185,12 +185,12 @@ public final class FusedCapture: Sendable {
     do { buffer = try device.createBuffer(sampleCount: batch) } catch {
       throw MotionKitError.iio(.createBuffer, device: model.device.title, errno: error.code)
     }
-    let mayGoOn = state.with { state in
+    let mayGoOn = state.withLock { state in
       state.mapper.begin(index, clock: device.read(clock).text ?? "")
       state.cancellers[index] = buffer.canceller
       return !state.isStopping
     }
-    defer { state.with { $0.cancellers[index] = nil } }
+    defer { state.withLock { $0.cancellers[index] = nil } }
     guard mayGoOn else { return }
     let places = Dictionary(zip(enabled.map(\.index), layout.offsets)) { first, _ in first }
     let offsets = model.channels.map { places[$0.scanIndex ?? -1] ?? 0 }
@@ -229,7 +229,7 @@ public final class FusedCapture: Sendable {
       let shift =
         isFrozen
         ? 0
-        : state.with {
+        : state.withLock {
           $0.mapper.offset(
             index, first: stamps[0], last: stamps[count - 1], arrival: arrival, kernel: kernel, events: &events)
         }
@@ -276,7 +276,7 @@ public final class FusedCapture: Sendable {
   }
 
   private func put(_ new: [FusedSample]) {
-    state.with(notify: true) { state in
+    state.withLockNotifying { state in
       guard state.samples.count + new.count <= Self.capacity else {
         state.dropped += new.count
         return
