@@ -190,14 +190,19 @@ private final class Parrot: Sendable {
         let client = accept(listener, nil, nil)
         guard client >= 0 else { continue }
         let text = words.withLock { $0 }
-        _ = text.withUnsafeBytes { send(client, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-        shutdown(client, Int32(SHUT_WR))
-        // Takes what the client has to say, until it goes too.
-        var rest = [UInt8](repeating: 0, count: 4096)
-        while recv(client, &rest, rest.count, 0) > 0 {}
-        close(client)
+        // A client may have several connections at once.
+        if !startThread(name: "parrot", { Self.talk(client, text) }) { close(client) }
       }
     }
+  }
+
+  private static func talk(_ client: Int32, _ text: [UInt8]) {
+    _ = text.withUnsafeBytes { send(client, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+    shutdown(client, Int32(SHUT_WR))
+    // Takes what the client has to say, until it goes too.
+    var rest = [UInt8](repeating: 0, count: 4096)
+    while recv(client, &rest, rest.count, 0) > 0 {}
+    close(client)
   }
 
   func learn(_ text: [UInt8]) { words.withLock { $0 = text } }

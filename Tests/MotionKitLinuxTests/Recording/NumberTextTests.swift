@@ -246,9 +246,10 @@ private func time(_ text: String, decimals: Int = 9) -> Int64? {
       check(two.nextDown)
       check(Double(Float(two).nextDown))
     }
-    for value in [0, -0.0, 0.1, 0.001, 0.0001, 0.00001, 0.00012, 1e5, 123456, 1e15, 1e16, 9007199254740993, 5e-324] {
+    for value in [0, -0.0, 0.1, 0.001, 0.0001, 0.00001, 0.00012, 1e5, 123456, 1e15, 1e16, 9_007_199_254_740_992] {
       check(value)
       check(-value)
+      check(.leastNonzeroMagnitude)
     }
     #expect(wrong.isEmpty, "\(wrong.prefix(5))")
   }

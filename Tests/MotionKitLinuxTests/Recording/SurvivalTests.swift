@@ -333,6 +333,28 @@ private func isFileSystem(_ error: any Error, _ code: Int32, _ text: String) -> 
     #expect(copy.rows[.accelerometer] == Int64(samples.count { $0.kind == .accelerometer }))
   }
 
+  /// RFC 4180: a cell in quotes says the same.
+  @Test func aSessionInQuotesIsSound() throws {
+    let directory = TemporaryDirectory()
+    let writer = try SessionWriter.manual(directory.file("s"))
+    var pipeline = MotionPipeline()
+    var processed = batch(
+      still(seconds: 2), events: [SourceEvent(time: Timestamp(nanoseconds: 5), name: "mark", detail: "x")])
+    processed.process(with: &pipeline)
+    try writer.consume(processed)
+    try writer.finish()
+    for file in SessionFile.allCases {
+      let path = directory.file("s/" + file.fileName)
+      let lines = readText(path).split(separator: "\n").map { line in
+        line.split(separator: ",", omittingEmptySubsequences: false).map { "\"\($0)\"" }.joined(separator: ",") + "\n"
+      }
+      if !lines.isEmpty { writeFile(path, lines.joined()) }
+    }
+    let check = try checkSession(directory.file("s"))
+    #expect(check.problems == [] && check.isSound)
+    #expect((check.verification?.rows[.deviceMotion] ?? 0) > 150)
+  }
+
   @Test func aSensorWhoseFileIsGoneIsMissedInTheCopyToo() throws {
     let directory = TemporaryDirectory()
     let writer = try SessionWriter.manual(directory.file("s"), info: testInfo([.accelerometer, .gyroscope]))

@@ -66,3 +66,16 @@ import Testing
     #expect(reader.isMediumDamaged)
   }
 }
+
+/// Tables in which a sensor's columns hold nothing.
+@Suite struct EmptyColumnTests {
+  @Test func aColumnWithoutAnyValueIsLeftOut() throws {
+    let directory = TemporaryDirectory()
+    let rows = (0..<50).map { "\($0).0,0.1,0.2,9.81,0.01,0.02,0.03,\n" }
+    writeFile(directory.file("x.csv"), "t_s,ax,ay,az,gx,gy,gz,p_pa\n" + rows.joined())
+    var importer = Importer(options: ImportOptions())
+    try importer.read([directory.file("x.csv")])
+    #expect(importer.report.sensors.map(\.kind) == [.accelerometer, .gyroscope])
+    #expect(importer.report.ignored.contains { $0.contains("p_pa") })
+  }
+}

@@ -53,6 +53,10 @@ extension Importer {
   ) throws(MotionKitError) {
     var sensor = ImportReport.Sensor(kind: kind, columns: group.names)
     let rows = cells(group, &sensor, adding: group.quantity == .acceleration ? gravity(for: group) : nil)
+    guard !rows.isEmpty else {
+      report.ignored.append("\(group.names): no value in it")
+      return
+    }
     let lengths = rows.map { row in (row.x * row.x + row.y * row.y + row.z * row.z).squareRoot() }
     let median = ImportChecks.median(lengths) ?? 0
     for stamp in rows.map({ stamps[$0.row] }) { sensor.timing.add(stamp) }
