@@ -23,14 +23,16 @@ final class SampleStream {
 
   let kind: SensorKind
   let file: SessionFile
+  /// What is known where the rows begin that are given out now, and where they end.
   private var state: State
+  private var endState: State
 
   /// Rows in one block.
-  private static let blockSize = 1024
+  private static let blockSize = 4096
   /// Blocks that wait at most.
   private static let blocksAhead = 4
   /// Blocks that are read without a thread: most sessions of tests are no longer.
-  private static let blocksAlone = 4
+  private static let blocksAlone = 1
 
   private let reader: SampleFileReader
   private var readAhead: ReadAhead?
@@ -41,7 +43,7 @@ final class SampleStream {
   private var end: UnsafeMutablePointer<SensorSample>
   private var fault: MotionKitError?
 
-  /// What was tolerated up to the block that is given out.
+  /// What was tolerated before the rows that are given out now; all of it at the end.
   var report: ReadReport { state.report }
   /// Good rows up to there.
   var rows: Int64 { state.rows }
@@ -58,6 +60,7 @@ final class SampleStream {
     next = own
     end = own
     state = Self.state(of: reader)
+    endState = state
   }
 
   deinit {
@@ -78,35 +81,35 @@ final class SampleStream {
   /// Makes another block the current one; false at the end.
   @inline(never)
   private func advance() throws(MotionKitError) -> Bool {
+    state = endState
     if let fault {
       self.fault = nil
       throw fault
     }
     if let readAhead {
       let (block, samples) = readAhead.takeBlock()
-      state = block.state
+      endState = block.state
       fault = block.fault
       next = samples
       end = samples + block.count
     } else {
-      let count: Int
+      var count = 0
       do throws(MotionKitError) {
         count = try reader.read(into: own, capacity: Self.blockSize)
-      } catch {
-        state = Self.state(of: reader)
-        throw error
-      }
-      state = Self.state(of: reader)
+      } catch { fault = error }
+      endState = Self.state(of: reader)
       next = own
       end = own + count
       alone += 1
       if alone == Self.blocksAlone, count > 0 { readAhead = ReadAhead(reader) }
     }
-    if next == end, let fault {
+    if next != end { return true }
+    state = endState
+    if let fault {
       self.fault = nil
       throw fault
     }
-    return next != end
+    return false
   }
 
   private static func state(of reader: SampleFileReader) -> State {

@@ -205,7 +205,7 @@ private func time(_ text: String, decimals: Int = 9) -> Int64? {
       #expect(read == nil || read.map { $0.consumed < other.utf8.count } == true, "\(other)")
     }
     for other in [
-      "1", "1.5", "1.12345678", "1.1234567890", "1.12345678x", "1234567890.123456789", ".123456789", "1.1234 6789",
+      "1", "1.5", "1.12345678", "1.1234567890", "1.12345678x", ".123456789", "1.1234 6789",
       "-1.123456789", "9223372036.123456789", "12345678901.123456789",
     ] {
       #expect(plain(other, Int64(0)) { NumberText.readPlainTime(&$0, into: &$1, &seconds) } == nil, "\(other)")

@@ -75,7 +75,7 @@ enum ZipArchive {
 /// The text of a file in a zip archive.
 final class ZipBytes: ByteSource {
   private let archive: unzFile
-  private var isOpen = true
+  private var isOpen = false
   private(set) var progress = WorkProgress()
   private(set) var isDamaged = false
 
@@ -83,14 +83,16 @@ final class ZipBytes: ByteSource {
     guard let archive = unzOpen64(path) else { throw FileFault(errno: EIO) }
     var info = unz_file_info64()
     guard unzLocateFile(archive, name, 1) == UNZ_OK,
-      unzGetCurrentFileInfo64(archive, &info, nil, 0, nil, 0, nil, 0) == UNZ_OK,
-      unzOpenCurrentFile(archive) == UNZ_OK
+      unzGetCurrentFileInfo64(archive, &info, nil, 0, nil, 0, nil, 0) == UNZ_OK
     else {
       unzClose(archive)
       throw FileFault(errno: ENOENT)
     }
     self.archive = archive
     progress.total = Int64(clamping: info.uncompressed_size)
+    // Fails where the file's own header says something else than the list of files.
+    isOpen = unzOpenCurrentFile(archive) == UNZ_OK
+    isDamaged = !isOpen
   }
 
   deinit {
