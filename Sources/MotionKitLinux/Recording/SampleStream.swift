@@ -31,7 +31,7 @@ final class SampleStream {
   private static let blockSize = 4096
   /// Blocks that wait at most.
   private static let blocksAhead = 4
-  /// Blocks that are read without a thread: most sessions of tests are no longer.
+  /// Blocks that are read without a thread: a short file has no more.
   private static let blocksAlone = 1
 
   private let reader: SampleFileReader
@@ -101,7 +101,7 @@ final class SampleStream {
       next = own
       end = own + count
       alone += 1
-      if alone == Self.blocksAlone, count > 0 { readAhead = ReadAhead(reader) }
+      if alone == Self.blocksAlone, count >= Self.blockSize - 1 { readAhead = ReadAhead(reader) }
     }
     if next != end { return true }
     state = endState
