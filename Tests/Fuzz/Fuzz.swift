@@ -185,15 +185,17 @@ private final class Parrot: Sendable {
     guard isBound, listen(listener, 16) == 0 else { return nil }
     port = UInt16(bigEndian: address.sin_port)
     let words = words
-    _ = startThread(name: "parrot") {
+    let started: SystemThread? = try? SystemThread(name: "parrot") {
       while true {
         let client = accept(listener, nil, nil)
         guard client >= 0 else { continue }
         let text = words.withLock { $0 }
         // A client may have several connections at once.
-        if !startThread(name: "parrot", { Self.talk(client, text) }) { close(client) }
+        let talk: Void? = try? SystemThread.detach(name: "parrot") { Self.talk(client, text) }
+        if talk == nil { close(client) }
       }
     }
+    if started == nil { return nil }
   }
 
   private static func talk(_ client: Int32, _ text: [UInt8]) {

@@ -272,18 +272,14 @@ private func count(_ history: StepHistory, from start: Int64 = 0, to end: Int64 
   /// A writer is killed at any moment, 200 times over one file: nothing that it reported is missing, and the file
   /// stays sound.
   @Test func killedTwoHundredTimesLosesNothingThatWasWritten() throws {
-    let tool = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
-      .deletingLastPathComponent().appendingPathComponent("HistoryWriter")
-    let program = try #require(
-      [tool, Bundle.main.executableURL?.deletingLastPathComponent().appendingPathComponent("HistoryWriter")]
-        .compactMap { $0 }.first { FileManager.default.isExecutableFile(atPath: $0.path) })
+    let program = try #require(TestProgram.built("HistoryWriter"))
     let path = temporaryPath()
     defer { remove(path) }
     let history = try StepHistory(path: path, keepingDays: .infinity)
     for round in 0..<200 {
       let process = Process()
       let output = Pipe()
-      process.executableURL = program
+      process.executableURL = URL(fileURLWithPath: program)
       let start = day + Int64(round) * 24 * hour
       process.arguments = [path, "round \(round)", "\(start)"]
       process.standardOutput = output

@@ -108,6 +108,36 @@ import Testing
   }
 }
 
+@Suite struct LiveScreenTests {
+  private let screen = LiveScreen(style: Style(hasColor: false, isUnicode: true), title: " motionlog live · sim:walk")
+  private let model = LiveModel(
+    source: SourceDescription(
+      uri: "sim:walk",
+      sensors: SensorKind.allCases.map { SensorDescription(kind: $0, name: "a-chip", identity: "\($0)", rate: 100) },
+      isLive: true), frame: .arbitrary)
+
+  @Test(arguments: [(200, 60), (80, 24), (60, 20), (40, 10), (20, 5), (5, 2), (1, 1)])
+  func itFitsAnyTerminal(columns: Int, rows: Int) {
+    let lines = screen.lines(model, columns: columns, rows: rows)
+    #expect(lines.count <= max(2, rows))
+    #expect(lines.dropFirst().allSatisfy { $0.count <= columns })
+  }
+
+  @Test func whatIsCutShowsThatItIs() throws {
+    let whole = screen.lines(model, columns: 100, rows: 40)
+    #expect(!whole.contains { $0.contains("…") })
+    let low = screen.lines(model, columns: 100, rows: 14)
+    let hidden = try #require(low.first { $0.contains("more lines on a taller terminal") })
+    // Without the two empty lines of the whole and the taller horizon.
+    let count = try #require(hidden.split(separator: " ").dropFirst().first.flatMap { Int($0) })
+    #expect(count == 1 + 7 + 5 + 2 + 1 + model.monitors.count - 12)
+    let narrow = screen.lines(model, columns: 30, rows: 40)
+    #expect(narrow.contains { $0.hasSuffix("…") && $0.count == 30 })
+    let ascii = LiveScreen(style: Style(hasColor: false, isUnicode: false), title: "x")
+    #expect(ascii.lines(model, columns: 30, rows: 12).allSatisfy { $0.allSatisfy(\.isASCII) })
+  }
+}
+
 @Suite struct SensorMonitorTests {
   private func sample(_ milliseconds: Int64, x: Float = 0) -> SensorSample {
     SensorSample(time: Timestamp(nanoseconds: milliseconds * 1_000_000), kind: .accelerometer, x: x, y: 0, z: 9.8)

@@ -39,9 +39,11 @@ final class IIODServerLoop: @unchecked Sendable {
     (wakeReader, wakeWriter) = (pipes[0], pipes[1])
     for descriptor in pipes { TCPListener.makeNonBlocking(descriptor) }
     state = Locked(State(engine: engine))
-    guard startThread(name: "iiod server", { self.run() }) else {
+    do {
+      try SystemThread.detach(name: "iiod server") { self.run() }
+    } catch {
       close(listener)
-      throw .device(what: "the emulator's thread", errno: EAGAIN, hint: "too many threads: see ulimit -u")
+      throw error
     }
   }
 

@@ -21,6 +21,9 @@ final class DeviceCapture: Sendable {
   static let retryTimes = 0.1...1.0
   /// A device that a foreign trigger has left without a sample this often is polled from then on.
   static let silentStartsBeforePolling = 2
+  /// A start waits so long for captures of the same context that still put attributes back, seconds: it would take what
+  /// they set for what was there before.
+  static let puttingBackTime = 3.0
   /// How long a host may take to be reached, seconds.
   static let connectTime = 4.5
 
@@ -28,8 +31,8 @@ final class DeviceCapture: Sendable {
   let number: Int
   private let uri: String
   private let retry: ClosedRange<Double>
-  private let mailbox: Monitor<CaptureMailbox>
-  private let state: Monitor<State>
+  private let mailbox: Locked<CaptureMailbox>
+  private let state: Locked<State>
 
   struct Outcome: Sendable {
     var descriptions: [SensorDescription]
@@ -38,6 +41,8 @@ final class DeviceCapture: Sendable {
   private struct State: Sendable {
     var isStopping = false
     var isFinished = false
+    /// Whether `puttingBack` counts it.
+    var isPuttingBack = false
     var canceller: IIOBufferCanceller?
     /// Batches are so much longer than they need be by the first measurement.
     var fillFactor = 1.0
@@ -47,7 +52,7 @@ final class DeviceCapture: Sendable {
 
   /// A capture of `plan`; `number` is its place in the mailbox.
   init(
-    plan: CapturePlan, number: Int, uri: String, mailbox: Monitor<CaptureMailbox>,
+    plan: CapturePlan, number: Int, uri: String, mailbox: Locked<CaptureMailbox>,
     retry: ClosedRange<Double> = retryTimes
   ) {
     self.retry = retry
@@ -55,18 +60,22 @@ final class DeviceCapture: Sendable {
     self.number = number
     self.uri = uri
     self.mailbox = mailbox
-    state = Monitor(State())
+    state = Locked(State())
   }
 
   /// Starts the thread.
   func start() throws(MotionKitError) {
-    let started = startThread(name: "iio \(plan.device.name)") {
-      self.run()
-      self.state.with(notify: true) { $0.isFinished = true }
-    }
-    guard started else {
-      throw .device(
-        what: "\(plan.device.title): no thread to be had", errno: EAGAIN, hint: "raise the limit: ulimit -u")
+    do {
+      try SystemThread.detach(name: "iio \(plan.device.name)") {
+        self.run()
+        self.state.withLockNotifying { state in
+          state.isFinished = true
+          if state.isPuttingBack { Self.puttingBack.withLockNotifying { $0[self.uri, default: 1] -= 1 } }
+        }
+      }
+    } catch {
+      state.withLock { $0.isFinished = true }
+      throw error
     }
   }
 
@@ -76,14 +85,27 @@ final class DeviceCapture: Sendable {
   }
 
   /// Wakes the thread out of a refill that brings nothing; it then opens the device anew.
-  func cancel() { state.with(notify: true) { $0.canceller?.cancel() } }
+  func cancel() { state.withLockNotifying { $0.canceller?.cancel() } }
 
   /// Asks the thread to end.
   func requestStop() {
-    state.with(notify: true) {
-      $0.isStopping = true
-      $0.canceller?.cancel()
+    state.withLockNotifying { state in
+      if !state.isStopping, !state.isFinished {
+        state.isPuttingBack = true
+        Self.puttingBack.withLock { $0[uri, default: 0] += 1 }
+      }
+      state.isStopping = true
+      state.canceller?.cancel()
     }
+  }
+
+  /// Captures that were asked to end and have not ended, by the URI of their context.
+  private static let puttingBack = Locked<[String: Int]>([:])
+
+  /// Waits until no capture of a context is still putting attributes back, for `puttingBackTime` at most.
+  static func waitForPuttingBack(_ uri: String) {
+    let deadline = nanoseconds(of: CLOCK_MONOTONIC) + Int64(puttingBackTime * 1e9)
+    _ = puttingBack.wait(until: deadline) { $0[uri, default: 0] <= 0 ? () : nil }
   }
 
   /// Whether the thread has ended by `deadline`.
@@ -91,7 +113,7 @@ final class DeviceCapture: Sendable {
     state.wait(until: deadline) { $0.isFinished ? true : nil } ?? false
   }
 
-  private var isStopping: Bool { state.with { $0.isStopping } }
+  private var isStopping: Bool { state.withLock { $0.isStopping } }
 
   // MARK: - The thread
 
@@ -112,7 +134,7 @@ final class DeviceCapture: Sendable {
         }
       } catch {
         if isStopping { break }
-        state.with(notify: true) { if $0.first == nil { $0.first = .failure(error) } }
+        state.withLockNotifying { if $0.first == nil { $0.first = .failure(error) } }
         if !isLost { send(.lost(error.summary)) }
         isLost = true
         if case .buffered(let trigger, false, _) = mode, !trigger.isEmpty,
@@ -132,13 +154,16 @@ final class DeviceCapture: Sendable {
       _ = state.wait(until: end) { $0.isStopping ? true : nil }
       pause = min(retry.upperBound, pause * 2)
     }
+    // Stopped between two attempts, when no session is there to put back what the last one changed.
+    guard !changes.isEmpty, (try? probeNetwork(uri: uri, seconds: Self.connectTime)) != nil else { return }
+    if let context = try? IIOContext(uri: uri) { changes.restore(context) }
   }
 
   /// Opens the device, reads it until that fails or is stopped, and puts back what was changed.
   private func session(
     _ mode: CapturePlan.Mode, _ changes: inout AttributeChanges, delivered: () -> Void
   ) throws(MotionKitError) {
-    try probeNetwork(uri: uri, seconds: Self.connectTime) { [state] in state.with { $0.isStopping } }
+    try probeNetwork(uri: uri, seconds: Self.connectTime) { [state] in state.withLock { $0.isStopping } }
     if isStopping { return }
     let context = try IIOContext(uri: uri)
     guard let device = find(in: context) else {
@@ -172,7 +197,7 @@ final class DeviceCapture: Sendable {
 
   private func send(_ content: CaptureChunk.Content) {
     let now = nanoseconds(of: CLOCK_BOOTTIME)
-    mailbox.with(notify: true) {
+    mailbox.withLockNotifying {
       $0.chunks.append(CaptureChunk(device: number, arrival: now, content: content))
       $0.lastActivity[number] = now
     }
@@ -205,7 +230,7 @@ final class DeviceCapture: Sendable {
     }
     let rate = rates.max() ?? 0
     let layout = ScanLayout(byteCounts: enabled.map { $0.format?.byteCount ?? 0 })
-    let fillTime = min(Self.longestFillTime, fillTime(device) * state.with { $0.fillFactor })
+    let fillTime = min(Self.longestFillTime, fillTime(device) * state.withLock { $0.fillFactor })
     let batch = layout.requestCount(atLeast: Int((rate * fillTime).rounded(.up)))
     let held = Int((rate * Self.kernelBufferTime / Double(batch)).rounded(.up))
     device.setKernelBufferCount(UInt32(min(256, max(4, held))))
@@ -219,11 +244,11 @@ final class DeviceCapture: Sendable {
     } catch {
       throw bufferError(error.code, context)
     }
-    let canStart = state.with { state in
+    let canStart = state.withLock { state in
       state.canceller = buffer.canceller
       return !state.isStopping
     }
-    defer { state.with { $0.canceller = nil } }
+    defer { state.withLock { $0.canceller = nil } }
     guard canStart else { return }
 
     let periods = announce(
@@ -264,6 +289,9 @@ final class DeviceCapture: Sendable {
     var lastStamp: Int64 = 0
     var leastLag = Int64.max
     var lagging = 0
+    // Some kernels' HID drivers (press, rotation in 6.1) give every sample the time of the first.
+    var lastOwnStamp: Int64?
+    var isFrozen = false
     while true {
       let bytes: UnsafeRawBufferPointer
       do {
@@ -283,13 +311,22 @@ final class DeviceCapture: Sendable {
       samples.removeAll(keepingCapacity: true)
       let count = decoder.decode(bytes, step: step, into: &samples)
       guard count > 0 else { continue }
-      let isHostStamped = !decoder.hasStamps
+      let ownStamp = samples.last?.time.nanoseconds
+      if decoder.hasStamps, !isFrozen, ownStamp == lastOwnStamp {
+        isFrozen = true
+        send(
+          .event(
+            name: "capture",
+            detail: "\(plan.device.title): its time stamps stand still; its samples are stamped when they arrive"))
+      }
+      lastOwnStamp = ownStamp
+      let isHostStamped = !decoder.hasStamps || isFrozen
       if isHostStamped { lastStamp = max(lastStamp, arrival - Int64(count) * period) }
       lastStamp = spreadStamps(
         &samples, perScan: decoder.samplesPerScan, period: period, arrival: isHostStamped ? arrival : nil,
         after: lastStamp)
       delivered()
-      mailbox.with(notify: true) {
+      mailbox.withLockNotifying {
         $0.put(samples, device: number, arrival: arrival, isHostStamped: isHostStamped)
       }
       guard !isHostStamped, isFallingBehind(arrival &- lastStamp, &leastLag, &lagging) else { continue }
@@ -303,7 +340,7 @@ final class DeviceCapture: Sendable {
     least = min(least, lag)
     batches = lag &- least > Int64(Self.laggingTime * 1e9) ? batches + 1 : 0
     guard batches >= Self.laggingBatches, networkAddress(ofURI: uri) != nil else { return false }
-    return state.with { state in
+    return state.withLock { state in
       // Once batches are a second long, more of it would not help.
       guard state.fillFactor < 16 else { return false }
       state.fillFactor *= 2
@@ -409,7 +446,7 @@ final class DeviceCapture: Sendable {
     }
     send(.started(clock: clock, periods: periods, openedAt: openedAt))
     let outcome = Outcome(descriptions: descriptions, notes: notes.map { "\(plan.device.title): \($0)" })
-    state.with(notify: true) { if $0.first == nil { $0.first = .success(outcome) } }
+    state.withLockNotifying { if $0.first == nil { $0.first = .success(outcome) } }
     return plan.sensors.compactMap { periods[$0.kind] }.filter { $0 > 0 }
   }
 
@@ -424,6 +461,7 @@ final class DeviceCapture: Sendable {
     let asked = plan.wantedRate > 0 ? plan.wantedRate : plan.sensors.map(\.rate).max() ?? 0
     let rate = asked > 0 ? min(asked, 1000) : IIOInventory.defaultPollingRate
     let period = Int64(1e9 / rate)
+    try plan.switchOnStepCounter(device, channels, &changes)
     // One reading first: whether the device answers at all belongs to the start.
     var samples: [SensorSample] = []
     try readOnce(channels, into: &samples)
@@ -436,7 +474,7 @@ final class DeviceCapture: Sendable {
       try readOnce(channels, into: &samples)
       delivered()
       let arrival = nanoseconds(of: CLOCK_BOOTTIME)
-      mailbox.with(notify: true) { $0.put(samples, device: number, arrival: arrival, isHostStamped: true) }
+      mailbox.withLockNotifying { $0.put(samples, device: number, arrival: arrival, isHostStamped: true) }
       let now = nanoseconds(of: CLOCK_MONOTONIC)
       // A reading that took longer than a period is not made up for.
       due = max(due + period, now + period / 8)
@@ -546,9 +584,12 @@ struct AttributeChanges {
     return code
   }
 
+  /// Whether there is nothing to put back.
+  var isEmpty: Bool { list.isEmpty && triggers.isEmpty }
+
   /// Puts everything back, the last change first.
   mutating func restore(_ context: IIOContext) {
-    guard !list.isEmpty || !triggers.isEmpty else { return }
+    guard !isEmpty else { return }
     let devices = Dictionary(context.devices.map { ($0.id, $0) }) { first, _ in first }
     for change in list.reversed() {
       guard let device = devices[change.device] else { continue }

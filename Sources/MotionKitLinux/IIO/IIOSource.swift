@@ -31,14 +31,14 @@ public final class IIOSource: SensorSource {
   private let inventory: IIOInventory
   private let timers: TimerTriggers
   /// For `stop`: what runs.
-  private let running: Monitor<Running?>
+  private let running: Locked<Running?>
   /// For `read`: what is still to be delivered, also after `stop`.
-  private let consumer: Monitor<Consumer?>
+  private let consumer: Locked<Consumer?>
 
   /// What a start made.
   private struct Running: Sendable {
     var captures: [DeviceCapture]
-    var mailbox: Monitor<CaptureMailbox>
+    var mailbox: Locked<CaptureMailbox>
     /// Triggers that were made for it.
     var triggers: [String]
   }
@@ -62,6 +62,7 @@ public final class IIOSource: SensorSource {
     self.timers = timers
     if uri.hasPrefix("local") { timers.removeLeftovers() }
     try probeNetwork(uri: uri, seconds: DeviceCapture.connectTime)
+    DeviceCapture.waitForPuttingBack(uri)
     let inventory = try Self.takeInventory(uri)
     self.inventory = inventory
     var notes = inventory.notes
@@ -69,8 +70,8 @@ public final class IIOSource: SensorSource {
     description = SourceDescription(
       uri: uri, sensors: inventory.ranked().map { inventory.describe($0) }, host: inventory.host, notes: notes,
       isLive: true, anchors: [currentAnchor()])
-    running = Monitor(nil)
-    consumer = Monitor(nil)
+    running = Locked(nil)
+    consumer = Locked(nil)
   }
 
   deinit { stop() }
@@ -81,6 +82,7 @@ public final class IIOSource: SensorSource {
   /// is noted, reported as `lost` and tried again.
   public func start(_ request: SensorRequest) throws(MotionKitError) -> SourceDescription {
     stop()
+    DeviceCapture.waitForPuttingBack(uri)
     let (plans, planNotes, triggers) = try planWithTriggers(request)
     var isRunning = false
     defer { if !isRunning { timers.remove(triggers) } }
@@ -91,17 +93,17 @@ public final class IIOSource: SensorSource {
     guard !plans.isEmpty else {
       throw .noSensors(uri: uri, hint: "none of what was asked for is there; without sensors try --source sim:walk")
     }
-    let mailbox = Monitor(CaptureMailbox(deviceCount: plans.count, now: nanoseconds(of: CLOCK_BOOTTIME)))
+    let mailbox = Locked(CaptureMailbox(deviceCount: plans.count, now: nanoseconds(of: CLOCK_BOOTTIME)))
     let captures = plans.enumerated().map { index, plan in
       DeviceCapture(plan: plan, number: index, uri: uri, mailbox: mailbox)
     }
     let isRemote = !uri.hasPrefix("local")
     let made = Running(captures: captures, mailbox: mailbox, triggers: triggers)
     isRunning = true
-    running.with { $0 = made }
+    running.withLock { $0 = made }
     let watermark = isRemote ? Self.networkWatermark : Self.localWatermark
     let assembler = StreamAssembler(plans: plans, isRemote: isRemote, watermark: watermark)
-    consumer.with { $0 = Consumer(running: made, assembler: assembler) }
+    consumer.withLock { $0 = Consumer(running: made, assembler: assembler) }
     do {
       let (sensors, notes) = try startAll(captures, required: request.required)
       return SourceDescription(
@@ -119,7 +121,7 @@ public final class IIOSource: SensorSource {
     let limit = timeout.isFinite ? min(max(timeout, 0), 1e6) : 1e6
     let deadline = nanoseconds(of: CLOCK_MONOTONIC) + Int64(limit * 1e9)
     // Taken out while it works, so that its arrays stay unshared.
-    let taken = consumer.with { value in
+    let taken = consumer.withLock { value in
       defer { value = nil }
       return value
     }
@@ -134,14 +136,14 @@ public final class IIOSource: SensorSource {
       }
       if !batch.samples.isEmpty || !batch.events.isEmpty || nanoseconds(of: CLOCK_MONOTONIC) >= deadline { break }
     }
-    self.consumer.with { [consumer] in $0 = consumer }
+    self.consumer.withLock { [consumer] in $0 = consumer }
     return batch.samples.isEmpty && batch.events.isEmpty ? .timeout : .data
   }
 
   /// Switches everything off again and puts attributes back; returns within half a second in every state.
   public func stop() {
     guard
-      let running = running.with({ value in
+      let running = running.withLock({ value in
         defer { value = nil }
         return value
       })
@@ -149,7 +151,7 @@ public final class IIOSource: SensorSource {
     for capture in running.captures { capture.requestStop() }
     let deadline = nanoseconds(of: CLOCK_MONOTONIC) + Int64(Self.stopTime * 1e9)
     for capture in running.captures { _ = capture.waitUntilFinished(by: deadline) }
-    running.mailbox.with(notify: true) { $0.isStopped = true }
+    running.mailbox.withLockNotifying { $0.isStopped = true }
     timers.remove(running.triggers)
   }
 
@@ -215,7 +217,7 @@ func currentAnchor() -> ClockAnchor {
 }
 
 /// libiio writes to sockets whose other end may be gone. A handler that the program has set is left alone.
-private func ignoreBrokenPipes() {
+func ignoreBrokenPipes() {
   var action = sigaction()
   guard sigaction(SIGPIPE, nil, &action) == 0, action.__sigaction_handler.sa_handler == nil else { return }
   action.__sigaction_handler.sa_handler = SIG_IGN

@@ -30,13 +30,13 @@ func probeNetwork(
     throw .invalidSource(uri: uri, reason: "'\(port)' is not a port: ip:HOST[:PORT]")
   }
   // The resolver cannot be interrupted: it runs on a thread of its own, which ends by itself when it is done.
-  let result = Monitor<ProbeResult?>(nil)
+  let result = Locked<ProbeResult?>(nil)
   let deadline = nanoseconds(of: CLOCK_MONOTONIC) + Int64(seconds * 1e9)
-  let started = startThread(name: "motionkit-probe") {
+  try SystemThread.detach(name: "motionkit-probe") {
     let outcome = connectOnce(host: host, port: port, deadline: deadline, isStopped: isStopped)
-    result.with(notify: true) { $0 = outcome }
+    result.withLockNotifying { $0 = outcome }
   }
-  let outcome = started ? result.wait(until: deadline + 50_000_000) { $0 } : .failed(EAGAIN)
+  let outcome = result.wait(until: deadline + 50_000_000) { $0 }
   switch outcome {
   case .connected: return
   case .unknownHost(let reason):

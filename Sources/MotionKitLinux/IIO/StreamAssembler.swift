@@ -65,7 +65,7 @@ struct StreamAssembler: Sendable {
   ///
   /// - Returns: Whether the source was stopped; the batch then holds the rest.
   mutating func collect(
-    from mailbox: Monitor<CaptureMailbox>, until deadline: Int64, into batch: inout SampleBatch
+    from mailbox: Locked<CaptureMailbox>, until deadline: Int64, into batch: inout SampleBatch
   ) -> Bool {
     var wake = deadline
     if let nextRelease {
@@ -79,7 +79,7 @@ struct StreamAssembler: Sendable {
   }
 
   /// Takes what the mailbox has, waiting for it until `wake` (CLOCK_MONOTONIC); whether that was the last.
-  mutating func exchange(with mailbox: Monitor<CaptureMailbox>, until wake: Int64) -> Bool {
+  mutating func exchange(with mailbox: Locked<CaptureMailbox>, until wake: Int64) -> Bool {
     // Storage goes back and forth between the two sides.
     var spareSamples: [SensorSample] = []
     var spareChunks: [CaptureChunk] = []
@@ -95,7 +95,7 @@ struct StreamAssembler: Sendable {
     }
     swap(&spareSamples, &samples)
     swap(&spareChunks, &chunks)
-    return mailbox.with { box in
+    return mailbox.withLock { box in
       for index in devices.indices {
         devices[index].activity = box.lastActivity[index]
         devices[index].droppedCount += box.dropped[index]

@@ -218,7 +218,7 @@ public final class SharedSource: Sendable {
     }
     guard starts else { return }
     do {
-      try startThread(for: uri) { self.read() }
+      try SystemThread.detach(name: uri) { self.read() }
     } catch {
       failAll(error)
     }

@@ -30,8 +30,8 @@ final class RecordingEngine: @unchecked Sendable {
   private let directory: String
   private let options: Options
   private let clock: any SessionClock
-  private let shared = Monitor(Shared())
-  private let thread: Monitor<WorkerThread?> = Monitor(nil)
+  private let shared = Locked(Shared())
+  private let thread: Locked<SystemThread?> = Locked(nil)
   // The rest belongs to the writing thread, or to the caller of `drain` where there is none.
   private let layer: any FileLayer
   private var files: SessionFiles
@@ -85,9 +85,7 @@ final class RecordingEngine: @unchecked Sendable {
   }
 
   func startThread() throws(MotionKitError) {
-    guard let started = WorkerThread({ self.run() }) else {
-      throw .fileSystem(path: directory, errno: 11, hint: "no thread could be started for writing")
-    }
+    let started = try SystemThread(name: "recording") { self.run() }
     thread.withLock { $0 = started }
   }
 
@@ -115,7 +113,8 @@ final class RecordingEngine: @unchecked Sendable {
     let limit = options.bufferLimit
     let mayWait = options.whenFull == .wait && hasThread
     func fits(_ state: Shared) -> Bool {
-      state.pendingBytes == 0 || state.pendingBytes + state.writingBytes + size <= limit
+      let held = state.pendingBytes + state.writingBytes
+      return held == 0 || held + size <= limit
     }
     let (failure, isLong) = shared.wait(
       seconds: mayWait ? nil : 0, until: { fits($0) || !mayWait || $0.failure != nil || $0.isEnding },

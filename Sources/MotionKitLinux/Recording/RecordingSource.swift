@@ -28,9 +28,9 @@ public final class RecordingSource: SensorSource, @unchecked Sendable {
 
   private let pacing: Pacing
   private let range: ReplayRange
-  private let paused = Monitor(false)
+  private let paused = Locked(false)
   private let clock: any PacingClock
-  private let stopped = Monitor(false)
+  private let stopped = Locked(false)
   // One consumer.
   private let directory: String
   private var reader: SessionReader?

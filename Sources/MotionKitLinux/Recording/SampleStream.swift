@@ -126,11 +126,11 @@ final class SampleStream {
       var isStopped = false
     }
 
-    private let ring = Monitor(Ring())
+    private let ring = Locked(Ring())
     private let samples: UnsafeMutablePointer<SensorSample>
     /// Belongs to the thread.
     private let reader: SampleFileReader
-    private var thread: WorkerThread?
+    private var thread: SystemThread?
 
     /// nil where the system gives no thread.
     init?(_ reader: SampleFileReader) {
@@ -138,7 +138,7 @@ final class SampleStream {
       samples = .allocate(capacity: SampleStream.blocksAhead * SampleStream.blockSize)
       // `stop` ends it before this object goes.
       let this = Unmanaged.passUnretained(self)
-      thread = WorkerThread { this.takeUnretainedValue().run() }
+      thread = try? SystemThread(name: "read ahead") { this.takeUnretainedValue().run() }
       if thread == nil { return nil }
     }
 
@@ -146,7 +146,7 @@ final class SampleStream {
 
     /// Ends the thread.
     func stop() {
-      ring.with(notify: true) { $0.isStopped = true }
+      ring.withLockNotifying { $0.isStopped = true }
       thread?.join()
       thread = nil
     }
@@ -177,7 +177,7 @@ final class SampleStream {
         } catch { block.fault = error }
         block.state = SampleStream.state(of: reader)
         let isLast = block.count == 0 && block.fault == nil
-        ring.with(notify: true) { ring in
+        ring.withLockNotifying { ring in
           ring.blocks[place] = block
           ring.filled += 1
         }

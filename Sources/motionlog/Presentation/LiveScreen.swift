@@ -18,19 +18,31 @@ struct LiveScreen {
   private static let smallestHorizon = (columns: 17, rows: 7)
   private static let largestHorizon = (columns: 61, rows: 21)
 
-  /// The screen's lines, at most `rows`, none wider than `columns`.
+  /// The screen's lines, at most `rows`, none wider than `columns`; what is cut ends in `…`.
   func lines(_ model: LiveModel, columns: Int, rows: Int) -> [String] {
-    let tail =
-      vectors(model, columns) + [""] + outputs(model, columns) + [""] + sensors(model, columns)
-      + events(model, columns)
+    let losses = self.losses(model, columns)
+    let (vectors, outputs) = (self.vectors(model, columns), self.outputs(model, columns))
+    let sensors = self.sensors(model, columns) + events(model, columns)
     let keys = self.keys(columns)
+    var tail = losses + vectors + [""] + outputs + [""] + sensors
     // The title, the keys and what lies between.
-    let room = rows - tail.count - 1 - keys.count
+    var room = rows - tail.count - 1 - keys.count
+    if room < Self.smallestHorizon.rows {
+      // A low terminal has no room for air.
+      tail = losses + vectors + outputs + sensors
+      room = rows - tail.count - 1 - keys.count
+    }
     var lines = [titleLine(model, columns)]
     lines += attitude(model, columns, rows: max(Self.smallestHorizon.rows, min(room, Self.largestHorizon.rows)))
     lines += tail
-    // On a low terminal the last sensors go, never the keys.
-    lines = Array(lines.prefix(max(1, rows - keys.count)))
+    // Then the last lines go, never the keys, and what went is counted.
+    let limit = max(1, rows - keys.count)
+    if lines.count > limit {
+      let kept = max(1, limit - 1)
+      let hidden = " … \(lines.count - kept) more lines on a taller terminal"
+      lines = Array(lines.prefix(kept))
+      if limit > kept { lines.append(style.paint(.warning, cut(style.plain(hidden), columns))) }
+    }
     return lines + keys
   }
 
@@ -156,11 +168,13 @@ struct LiveScreen {
     return lines
   }
 
+  private func losses(_ model: LiveModel, _ columns: Int) -> [String] {
+    if model.losses.lost.isEmpty { return [] }
+    return [style.paint(.bad, cut(style.plain(" lost: \(model.losses.names); trying to take back"), columns))]
+  }
+
   private func events(_ model: LiveModel, _ columns: Int) -> [String] {
     var lines: [String] = []
-    if !model.losses.lost.isEmpty {
-      lines.append(style.paint(.bad, cut(style.plain(" lost: \(model.losses.names); trying to take back"), columns)))
-    }
     for event in model.recentEvents {
       let begin = model.timeSpan?.lowerBound ?? event.time
       let text = " \(Format.clock(event.time.seconds(since: begin)))  \(event.name)  \(event.detail)"
@@ -174,5 +188,8 @@ struct LiveScreen {
     return [style.paint(.dim, cut(text, columns))]
   }
 
-  private func cut(_ text: String, _ columns: Int) -> String { String(text.prefix(columns)) }
+  /// Text that fits, with a sign where it had to be cut.
+  private func cut(_ text: String, _ columns: Int) -> String {
+    text.count <= columns ? text : text.prefix(max(0, columns - 1)) + style.cutSign
+  }
 }

@@ -25,6 +25,9 @@ struct Style {
     hasColor ? "\u{1B}[\(look.rawValue)m\(text)\u{1B}[0m" : text
   }
 
+  /// Stands at the end of what was cut; one cell wide.
+  var cutSign: String { isUnicode ? "…" : "~" }
+
   /// Text with everything that this terminal cannot show replaced.
   func plain(_ text: String) -> String {
     let text = Format.printable(text)
@@ -39,6 +42,8 @@ struct Style {
       case "–", "─": result += "-"
       case "·": result += "."
       case "∞": result += "inf"
+      case "…": result += "..."
+      case "→": result += "->"
       default: result += character.isASCII ? String(character) : "?"
       }
     }

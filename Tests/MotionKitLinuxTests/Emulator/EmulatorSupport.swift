@@ -67,6 +67,17 @@ enum TestProgram {
     }
   }
 
+  /// A program of this package, which lies beside the test bundle that this process has mapped (`Bundle.allBundles`
+  /// crashes in Swift 6.0.3); nil where it was not built.
+  static func built(_ name: String) -> String? {
+    let maps = (try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8)) ?? ""
+    guard let line = maps.split(separator: "\n").first(where: { $0.hasSuffix(".xctest") }),
+      let start = line.firstIndex(of: "/")
+    else { return nil }
+    let path = (String(line[start...]) as NSString).deletingLastPathComponent + "/" + name
+    return FileManager.default.isExecutableFile(atPath: path) ? path : nil
+  }
+
   /// Runs a program to its end and gives its output, or nil where it cannot be run.
   static func run(_ name: String, _ arguments: [String]) -> (status: Int32, output: Data, errors: String)? {
     guard let path = path(name) else { return nil }

@@ -14,7 +14,7 @@ final class SlowNetwork: Sendable {
   }
 
   let port: UInt16
-  private let settings = Monitor(Settings())
+  private let settings = Locked(Settings())
 
   /// Relays connections to a port of this machine.
   init(to target: UInt16, delaySeconds: Double) throws {
@@ -26,20 +26,20 @@ final class SlowNetwork: Sendable {
       throw MotionKitError.device(what: "no port for the relay", errno: errno, hint: "")
     }
     port = UInt16(bigEndian: address.sin_port)
-    settings.with { $0.delay = Int64(delaySeconds * 1e9) }
+    settings.withLock { $0.delay = Int64(delaySeconds * 1e9) }
     let settings = settings
-    _ = startThread(name: "slow network") { Self.run(listener, target, settings) }
+    try SystemThread.detach(name: "slow network") { Self.run(listener, target, settings) }
   }
 
   deinit { stop() }
 
   /// Nothing passes for a while; nothing is lost either.
   func stall(seconds: Double) {
-    settings.with { $0.stalledUntil = nanoseconds(of: CLOCK_MONOTONIC) + Int64(seconds * 1e9) }
+    settings.withLock { $0.stalledUntil = nanoseconds(of: CLOCK_MONOTONIC) + Int64(seconds * 1e9) }
   }
   /// Ends all connections; new ones are served.
-  func cut() { settings.with { $0.isCut = true } }
-  func stop() { settings.with { $0.isStopped = true } }
+  func cut() { settings.withLock { $0.isCut = true } }
+  func stop() { settings.withLock { $0.isStopped = true } }
 
   /// One direction of a connection.
   private struct Lane {
@@ -48,7 +48,7 @@ final class SlowNetwork: Sendable {
     var waiting: [(due: Int64, bytes: [UInt8])] = []
   }
 
-  private static func run(_ listener: Int32, _ target: UInt16, _ settings: Monitor<Settings>) {
+  private static func run(_ listener: Int32, _ target: UInt16, _ settings: Locked<Settings>) {
     var lanes: [Lane] = []
     func closeAll() {
       for socket in Set(lanes.flatMap { [$0.from, $0.to] }) { close(socket) }
@@ -61,7 +61,7 @@ final class SlowNetwork: Sendable {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
       let now = nanoseconds(of: CLOCK_MONOTONIC)
-      let current = settings.with { value in
+      let current = settings.withLock { value in
         defer { value.isCut = false }
         return value
       }

@@ -16,7 +16,7 @@ import Testing
     settings.rates = [.accelerometer: 100, .gyroscope: 100]
     let emulator = try Emulator(uri: "sim:rotate", settings: settings)
     defer { emulator.stop() }
-    _ = startThread(name: "emulator") { try? emulator.run() }
+    try SystemThread.detach(name: "emulator") { try? emulator.run() }
     let network = try SlowNetwork(to: emulator.server.port, delaySeconds: delaySeconds)
     defer { network.stop() }
     let source = try openSource("ip:127.0.0.1:\(network.port)")

@@ -7,7 +7,7 @@ import Testing
 private struct Bench {
   static let second: Int64 = 1_000_000_000
   static let ms: Int64 = 1_000_000
-  let mailbox: Monitor<CaptureMailbox>
+  let mailbox: Locked<CaptureMailbox>
   var assembler: StreamAssembler
   var batch = SampleBatch()
   let kernel = KernelClockOffsets(realtime: 0, monotonic: 0, tai: 0)
@@ -19,12 +19,12 @@ private struct Bench {
       return CapturePlan(
         device: device, sensors: device.sensors().sensors, wantedRates: [rate], mode: .polled)
     }
-    mailbox = Monitor(CaptureMailbox(deviceCount: kinds.count, now: 0))
+    mailbox = Locked(CaptureMailbox(deviceCount: kinds.count, now: 0))
     assembler = StreamAssembler(plans: plans, isRemote: isRemote, watermark: 0.2)
   }
 
   func put(_ content: CaptureChunk.Content, device: Int = 0, at now: Int64) {
-    mailbox.with {
+    mailbox.withLock {
       $0.chunks.append(CaptureChunk(device: device, arrival: now, content: content))
       $0.lastActivity[device] = now
     }
@@ -34,7 +34,7 @@ private struct Bench {
   }
   func put(_ kind: SensorKind, times: [Int64], device: Int = 0, at now: Int64) {
     let samples = times.map { SensorSample(time: Timestamp(nanoseconds: $0), kind: kind, x: 1, y: 2, z: 3) }
-    mailbox.with { $0.put(samples, device: device, arrival: now, isHostStamped: false) }
+    mailbox.withLock { $0.put(samples, device: device, arrival: now, isHostStamped: false) }
   }
   /// One round of the consumer at `now`.
   mutating func run(at now: Int64) {
@@ -149,7 +149,7 @@ private struct Bench {
     bench.put(.accelerometer, times: [Self.second + 1], at: Self.second + 1)
     bench.run(at: Self.second + 1)
     #expect(bench.batch.samples.isEmpty)
-    bench.mailbox.with { $0.isStopped = true }
+    bench.mailbox.withLock { $0.isStopped = true }
     bench.run(at: Self.second + 2)
     #expect(bench.batch.samples.count == 1)
   }

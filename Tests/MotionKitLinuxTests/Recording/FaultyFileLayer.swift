@@ -28,7 +28,7 @@ final class FaultyFileLayer: FileLayer, @unchecked Sendable {
     var free: Int64?
   }
 
-  let state = Monitor(State())
+  let state = Locked(State())
 
   private func run<R>(_ body: (inout State) -> Result<R, FileFault>) throws(FileFault) -> R {
     try state.withLock { body(&$0) }.get()

@@ -59,7 +59,7 @@ struct SeededGenerator: RandomNumberGenerator {
 
 /// Clocks that stand still until a test moves them.
 final class TestClock: SessionClock, PacingClock, @unchecked Sendable {
-  private let state = Monitor((monotonic: Int64(1_000_000_000), utcOffset: Int64(1_700_000_000_000_000_000)))
+  private let state = Locked((monotonic: Int64(1_000_000_000), utcOffset: Int64(1_700_000_000_000_000_000)))
 
   func monotonic() -> Int64 { state.withLock { $0.monotonic } }
   var nanoseconds: Int64 { monotonic() }

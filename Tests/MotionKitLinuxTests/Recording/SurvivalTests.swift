@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import SensorFusion
 import Testing
@@ -120,6 +121,38 @@ private func isFileSystem(_ error: any Error, _ code: Int32, _ text: String) -> 
     for file in [SessionFile.accelerometer, .gyroscope, .magnetometer, .deviceMotion] {
       #expect(layer.rows(file) == 5000 && summary.rows[file] == 5000)
     }
+  }
+
+  @Test func whatIsBeingWrittenCountsAgainstTheLimit() throws {
+    let layer = FaultyFileLayer()
+    var options = SessionWriter.Options()
+    options.bufferLimit = 1 << 20
+    let writer = try SessionWriter(
+      directory: "/s", info: threeSensors, options: options, layer: layer, clock: TestClock(), hasThread: false)
+    let batches = kilohertz(seconds: 10)
+    var taken = 0
+    while writer.progress.lostSamples == 0 {
+      try writer.consume(batches[taken])
+      taken += 1
+    }
+    // All that is held goes to a disk that does not answer: there is no room before it does.
+    layer.stall()
+    let done = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      writer.drain()
+      done.signal()
+    }
+    layer.waitForWriter()
+    let lost = writer.progress.lostSamples
+    try writer.consume(batches[taken])
+    #expect(writer.progress.lostSamples == lost + Int64(batches[taken].input.samples.count))
+    #expect(writer.progress.waitingBytes <= options.bufferLimit)
+    layer.goOn()
+    done.wait()
+    try writer.consume(batches[taken + 1])
+    let summary = try writer.finish()
+    #expect(summary.rows[.accelerometer] == Int64(taken) * 10)
+    #expect(summary.lost[.accelerometer] == 20)
   }
 
   @Test func whatALongStallLosesIsCountedExactly() throws {
