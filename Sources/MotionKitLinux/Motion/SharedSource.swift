@@ -1,5 +1,6 @@
 import Glibc
 import SensorFusion
+import Synchronization
 
 /// One open source that any number of managers use at the same time.
 ///
@@ -34,6 +35,10 @@ public final class SharedSource: Sendable {
   private let opener: @Sendable () throws(MotionKitError) -> any SensorSource
   private let opened = Locked(Opened())
   let state = Locked(State())
+  /// The one classifier of all who ask for activities.
+  let activity = ActivityTracker()
+  /// Values and errors that somebody was given.
+  private let deliveries = Atomic<Int>(0)
 
   private struct Opened {
     var source: (any SensorSource)?
@@ -55,6 +60,8 @@ public final class SharedSource: Sendable {
     var endedRuns = 0
     var failure: MotionKitError?
     var eventCounts: [String: Int64] = [:]
+    /// The replay that it was made for is over.
+    var isRetired = false
   }
 
   private init(
@@ -94,6 +101,13 @@ public final class SharedSource: Sendable {
       uri: description.uri, stepping: stepping, calibration: calibration, isDevice: isDevice,
       isUnpaced: !description.isLive, history: history,
       opener: { () throws(MotionKitError) in source })
+  }
+
+  /// A source that cannot be opened, with the reason.
+  convenience init(uri: String, failure: MotionKitError) {
+    self.init(
+      uri: uri, stepping: .free, calibration: .none, isDevice: false, isUnpaced: false, history: nil,
+      opener: { () throws(MotionKitError) in throw failure })
   }
 
   /// A source by its URI, not shared with anybody who opens the same name: each run of a test has its own.
@@ -136,13 +150,13 @@ public final class SharedSource: Sendable {
   }
 
   /// Throws unless the source has all of `kinds`; the error says which one is missing and how to try without.
-  func require(_ kinds: Set<SensorKind>, for purpose: String) throws(MotionKitError) {
+  package func require(_ kinds: Set<SensorKind>, for purpose: String) throws(MotionKitError) {
     let description = try describe()
     let missing = kinds.filter { description.sensor($0) == nil }.sorted()
     guard let first = missing.first else { return }
     throw .noSensors(
       uri: uri,
-      hint: "\(purpose) needs a sensor of the kind '\(first)'; MOTIONKIT_SOURCE=sim:walk tries it without hardware")
+      hint: "for \(purpose) a sensor of the kind '\(first)' is needed; MOTIONKIT_SOURCE=sim:walk tries it without hardware")
   }
 
   /// After a failed opening, how long the same answer is given without trying again, seconds.
@@ -185,8 +199,10 @@ public final class SharedSource: Sendable {
 
   // MARK: Users
 
-  func add(_ consumer: any SampleConsumer) {
+  package func add(_ consumer: any SampleConsumer) {
     state.withLock {
+      // Before whom it serves: it sees each sample first.
+      if consumer.tellsActivity, !$0.consumers.contains(where: { $0 === activity }) { $0.consumers.append(activity) }
       $0.consumers.append(consumer)
       if consumer.feedsHistory, let history, !$0.consumers.contains(where: { $0 is HistoryConsumer }) {
         let usesHardwareCounter = consumer.demand.required.contains(.stepCounter)
@@ -200,6 +216,7 @@ public final class SharedSource: Sendable {
   func remove(_ consumer: any SampleConsumer) {
     state.withLockNotifying {
       $0.consumers.removeAll { $0 === consumer }
+      if !$0.consumers.contains(where: \.tellsActivity) { $0.consumers.removeAll { $0 === activity } }
       if !$0.consumers.contains(where: \.feedsHistory) { $0.consumers.removeAll { $0 is HistoryConsumer } }
       $0.generation += 1
     }
@@ -252,6 +269,22 @@ public final class SharedSource: Sendable {
     startReadingIfNeeded()
   }
 
+  /// What a handler is told at the end of a recording or a scene.
+  var endError: MotionKitError {
+    .ended(uri: uri, hint: "start updates again to begin anew; a live source (local:, ip:) has no end")
+  }
+
+  /// Takes note that somebody was given a value or an error.
+  package func noteDelivery() { deliveries.wrappingAdd(1, ordering: .relaxed) }
+
+  /// Whether nobody was ever given anything.
+  package var hasDeliveredNothing: Bool { deliveries.load(ordering: .relaxed) == 0 }
+
+  /// The replay that this source was made for is over: managers turn to the process's source again.
+  package func retire() { state.withLock { $0.isRetired = true } }
+
+  var isRetired: Bool { state.withLock { $0.isRetired } }
+
   /// Whether samples are being read.
   public var isRunning: Bool { state.withLock { $0.isThreadRunning } }
 
@@ -300,6 +333,9 @@ public final class SharedSource: Sendable {
 }
 
 extension ClockAnchor {
+  /// This machine's boot clock and wall clock, read together.
+  package static var current: ClockAnchor { now() }
+
   /// This machine's boot clock and wall clock, read together.
   static func now() -> ClockAnchor {
     var utc = timespec()

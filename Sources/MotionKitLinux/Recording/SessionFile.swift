@@ -147,7 +147,10 @@ extension RowBuffer {
     comma()
     if motion.heading >= 0 { append(motion.heading * (.pi / 180)) }
     comma()
-    if motion.heading >= 0 { append(state.headingSigma) }
+    if motion.heading >= 0 {
+      append(
+        MagneticFieldAccuracy.honest(headingSigma: state.headingSigma, fieldStrength: state.magneticField.norm))
+    }
     comma()
     append(state.tiltSigma)
     append(cells: motion.gyroscopeBias)
