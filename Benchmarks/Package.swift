@@ -28,6 +28,21 @@ let package = Package(
         .product(name: "MotionKitLinux", package: "MotionKitLinux"),
         .product(name: "SensorFusion", package: "MotionKitLinux"),
       ]),
+    // libiio's own decoding, for time-decode.
+    .target(name: "CDecodePeer", linkerSettings: [.linkedLibrary("iio")]),
+    // Looks inside MotionKitLinux: built with -enable-testing (Benchmarks/capture does).
+    .executableTarget(
+      name: "time-decode",
+      dependencies: [
+        "CDecodePeer", .product(name: "MotionKitLinux", package: "MotionKitLinux"),
+        .product(name: "SensorFusion", package: "MotionKitLinux"),
+      ]),
+    .executableTarget(
+      name: "time-capture",
+      dependencies: [
+        .product(name: "MotionKitLinux", package: "MotionKitLinux"),
+        .product(name: "SensorFusion", package: "MotionKitLinux"),
+      ]),
     .executableTarget(
       name: "simulate-sets",
       dependencies: [

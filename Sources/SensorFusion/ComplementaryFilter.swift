@@ -27,6 +27,9 @@ public struct ComplementaryFilter: Sendable {
     public var accelerometerRange: Double = .infinity
     /// Full scale of a gyroscope axis, rad/s; infinity where not known.
     public var gyroscopeRange: Double = .infinity
+    /// 1-sigma of the accelerometer's offset, m/s²: the tilt is stated as no better known than this allows, and nothing
+    /// else depends on it. The default, 20 mg, is usual for parts as they are delivered; a calibration makes it less.
+    public var accelerometerOffsetSigma = 0.2
     /// Whether a gyroscope takes part. Without one, output follows each accelerometer sample. One that is configured
     /// but silent for a second counts as absent until it speaks.
     public var hasGyroscope = true
@@ -67,9 +70,16 @@ public struct ComplementaryFilter: Sendable {
   var attitude = Quaternion.identity
   /// rad/s.
   var bias = Vector3.zero
+  /// Relative error of the gyroscope's scale.
+  var scale = Vector3.zero
   /// Integral of the horizontal force, m/s: its growth is a tilt error's.
   var velocityX = 0.0
   var velocityY = 0.0
+  /// The same, low-passed.
+  var meanVelocityX = 0.0
+  var meanVelocityY = 0.0
+  /// Mean vertical force, m/s².
+  var verticalForce = standardGravity
   /// µT, device axes.
   var hardIron = Vector3.zero
   var covariance: ErrorCovariance
@@ -131,7 +141,7 @@ public struct ComplementaryFilter: Sendable {
     clippedRate = FilterConstants.clippedShare * configuration.gyroscopeRange
     covariance = ErrorCovariance(
       tiltSigma: FilterConstants.firstTiltSigma, biasSigma: configuration.initialBiasSigma,
-      velocitySigma: FilterConstants.velocitySigma)
+      scaleSigma: FilterConstants.scaleSigma, velocitySigma: FilterConstants.velocitySigma)
     updateFrameTurn()
   }
 
@@ -208,7 +218,7 @@ public struct ComplementaryFilter: Sendable {
     guard let step = gyroscopeClock.step(to: time) else { return false }
     let previousRate = rate
     rawRate = g
-    rate = g - bias
+    rate = correctedRate(g)
     rest.addRate(g, dt: step.duration)
     guard isAligned else { return false }
     if isFirst {
@@ -256,6 +266,13 @@ public struct ComplementaryFilter: Sendable {
     abs(v.x) <= limit && abs(v.y) <= limit && abs(v.z) <= limit
   }
 
+  /// The rate without what is known of the gyroscope's errors.
+  @inline(__always)
+  func correctedRate(_ g: Vector3) -> Vector3 {
+    let unbiased = g - bias
+    return unbiased - unbiased.scaled(by: scale)
+  }
+
   // MARK: Strapdown
 
   mutating func align(to f: Vector3, at time: Timestamp) {
@@ -290,7 +307,7 @@ public struct ComplementaryFilter: Sendable {
       }
     }
     if usesCovariance {
-      interval.addRotation(rotation, squaredRate: rate.squaredNorm, duration: dt)
+      interval.addRotation(rotation, rate: rate, duration: dt)
     } else {
       interval.addStep(squaredRate: rate.squaredNorm, duration: dt)
     }
@@ -311,6 +328,7 @@ public struct ComplementaryFilter: Sendable {
 
   mutating func resetVelocity() {
     (velocityX, velocityY) = (0, 0)
+    (meanVelocityX, meanVelocityY) = (0, 0)
     covariance.resetVelocity(variance: FilterConstants.velocitySigma * FilterConstants.velocitySigma)
   }
 

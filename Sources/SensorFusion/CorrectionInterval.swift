@@ -36,6 +36,8 @@ struct SampleClock: Hashable, Sendable {
 struct CorrectionInterval: Hashable, Sendable {
   /// Integral of the rotation matrix, s.
   private(set) var rotationIntegral = Matrix3.zero
+  /// Integral of the rotation matrix with each column times the rate about its axis, rad.
+  private(set) var turnIntegral = Matrix3.zero
   /// Integral of the squared rate, rad²/s.
   private(set) var squaredRateIntegral = 0.0
   /// s.
@@ -52,9 +54,13 @@ struct CorrectionInterval: Hashable, Sendable {
   private(set) var fieldDuration = 0.0
 
   @inline(__always)
-  mutating func addRotation(_ r: Matrix3, squaredRate: Double, duration dt: Double) {
+  mutating func addRotation(_ r: Matrix3, rate: Vector3, duration dt: Double) {
     rotationIntegral.add(r, times: dt)
-    addStep(squaredRate: squaredRate, duration: dt)
+    let turn = rate * dt
+    turnIntegral.x += r.x.scaled(by: turn)
+    turnIntegral.y += r.y.scaled(by: turn)
+    turnIntegral.z += r.z.scaled(by: turn)
+    addStep(squaredRate: rate.squaredNorm, duration: dt)
   }
 
   /// The same without the matrix, which fixed gains do not need.

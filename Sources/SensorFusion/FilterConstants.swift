@@ -27,7 +27,7 @@ enum FilterConstants {
   /// 1-sigma of the horizontal velocity proxy at the start and after a reset, m/s.
   static let velocitySigma = 0.5
   /// 1-sigma of the hard iron that a calibration left, µT.
-  static let ironSigma = 2.0
+  static let ironSigma = 2.5
   /// The same where a whole recording has been seen before, for the smoother.
   static let learntIronSigma = 1.0
   /// 1-sigma of the first heading, rad: not the sensor's noise; the first field is often stale or disturbed.
@@ -35,16 +35,19 @@ enum FilterConstants {
   /// How long output in a frame with a north waits for the first magnetometer sample, s.
   static let longestWaitForHeading = 0.5
 
+  /// 1-sigma of the gyroscope's scale error on an axis: data sheets of MEMS parts say 1 %, calibrated ones are better.
+  static let scaleSigma = 0.007
+
   // MARK: Process noise
 
   /// Angle random walk of the gyroscope, rad/sqrt(s).
   static let rateNoise = 0.05 * degree
-  /// Tilt noise that grows with the rate (scale and misalignment), sqrt(s).
-  static let tiltNoisePerRate = 0.006
+  /// Tilt noise that grows with the rate (misalignment of the axes), sqrt(s).
+  static let tiltNoisePerRate = 0.003
   /// Tilt noise that grows with the squared rate (sampling and timing), s^1.5.
-  static let tiltNoisePerSquaredRate = 0.001
-  /// Heading noise that grows with the rate (a scale error of 0.25 % correlated over 3 s), sqrt(s).
-  static let headingNoisePerRate = 0.006
+  static let tiltNoisePerSquaredRate = 0.0012
+  /// Heading noise that grows with the rate (misalignment and timing: 0.2 % correlated over 3 s), sqrt(s).
+  static let headingNoisePerRate = 0.005
   /// Random walk of the gyroscope bias, rad/s/sqrt(s).
   static let biasWalk = 0.02 * degree
   /// Random walk of the hard iron, µT/sqrt(s).
@@ -60,13 +63,23 @@ enum FilterConstants {
   /// 1-sigma of what it then missed, as a share of the excess.
   static let strongForce = 45.0
   static let strongForceShare = 4.0
+  /// Time constants that keep the motion's own frequency out of the tilt, s: of the low-passed velocity that corrects
+  /// it, and of the mean vertical force by which a tilt error makes velocity. Without them a swing's velocity, seen
+  /// through gains and a force that swing along with it, has a mean, which pulls the tilt.
+  static let velocityFilterTime = 0.15
+  static let verticalForceTime = 5.0
   /// Time constant of the mean squared acceleration, s.
   static let activityTime = 1.0
   /// Mean squared acceleration assumed at the start, (m/s²)².
   static let firstActivity = 1.0
   /// Share of the accelerometer's bias gain that is used: motion is coloured and fixed to the device, so the gain for
   /// white noise is over-confident.
-  static let accelerometerBiasShare = 0.3
+  static let accelerometerBiasShare = 0.5
+
+  /// 1-sigma of an accelerometer's scale and alignment, for the stated tilt sigma alone.
+  static let accelerometerScaleSigma = 0.005
+  /// 1-sigma of its offset after a calibration, m/s².
+  static let calibratedOffsetSigma = 0.03
 
   // MARK: Rest
 
@@ -124,6 +137,11 @@ enum FilterConstants {
   static let frozenFloor = 1e-4
   /// A field whose squared deviation exceeds this is reported as disturbed.
   static let disturbedDeviation = 1.0
+  /// Least change of the hard iron in use, µT, that makes the heading uncertain and the reference begin anew; the largest
+  /// 1-sigma of the heading then, rad; the least horizontal field that it is reckoned with, µT.
+  static let ironShift = 3.0
+  static let ironShiftLargestSigma = 45 * degree
+  static let leastHorizontalField = 10.0
   /// Longest time that one magnetometer sample stands for, s.
   static let longestFieldTime = 1.0
 

@@ -10,7 +10,10 @@ extension ComplementaryFilter {
     let before = attitude
     switch configuration.gains {
     case .adaptive:
-      predict(duration, verticalForce: force?.z ?? 0)
+      if let force {
+        verticalForce += (force.z - verticalForce) * lowPassGain(duration, C.verticalForceTime)
+      }
+      predict(duration, verticalForce: force != nil ? verticalForce : 0)
       if let force {
         correctTilt(by: force, duration: duration)
       } else {
@@ -30,7 +33,7 @@ extension ComplementaryFilter {
     if let force { recoverTilt(from: force, attitude: before, duration: duration) }
     interval = CorrectionInterval()
     rotation = Matrix3(attitude)
-    rate = rawRate - bias
+    rate = correctedRate(rawRate)
     if !isSound { restart() }
     updateSigmas()
   }
@@ -39,7 +42,9 @@ extension ComplementaryFilter {
 
   private mutating func predict(_ duration: Double, verticalForce: Double) {
     typealias C = FilterConstants
-    covariance.predict(rotationIntegral: interval.rotationIntegral, verticalImpulse: verticalForce * duration)
+    covariance.predict(
+      rotationIntegral: interval.rotationIntegral, turnIntegral: interval.turnIntegral,
+      verticalImpulse: verticalForce * duration)
     let w2 = meanSquaredRate
     let rateNoise = C.rateNoise * C.rateNoise
     let tilt =
@@ -68,6 +73,9 @@ extension ComplementaryFilter {
     typealias C = FilterConstants
     velocityX += force.x * duration
     velocityY += force.y * duration
+    let gain = lowPassGain(duration, C.velocityFilterTime)
+    meanVelocityX += (velocityX - meanVelocityX) * gain
+    meanVelocityY += (velocityY - meanVelocityY) * gain
     updateActivity(force, duration: duration)
     // What the accelerometer missed is a velocity error, not a tilt error. To drop the interval instead would be worse:
     // clipping chooses the same phase of a swing again and again.
@@ -88,13 +96,13 @@ extension ComplementaryFilter {
     let s = h.velocityX + variance
     let k = accelerometerGain(h, innovationVariance: s)
     covariance.update(gain: k, column: h, innovationVariance: s)
-    apply(k, innovation: -velocityX)
+    apply(k, innovation: -meanVelocityX)
 
     let h2 = covariance.velocityYColumn
     let s2 = h2.velocityY + variance
     let k2 = accelerometerGain(h2, innovationVariance: s2)
     covariance.update(gain: k2, column: h2, innovationVariance: s2)
-    apply(k2, innovation: -velocityY)
+    apply(k2, innovation: -meanVelocityY)
   }
 
   private mutating func updateActivity(_ force: Vector3, duration: Double) {
@@ -109,6 +117,7 @@ extension ComplementaryFilter {
     return ErrorVector(
       rotation: Vector3(h.rotation.x * r, h.rotation.y * r, 0),
       bias: h.bias * (lostTilt.isDoubtful ? 0 : r * FilterConstants.accelerometerBiasShare),
+      scale: lostTilt.isDoubtful ? .zero : h.scale * r,
       velocityX: h.velocityX * r, velocityY: h.velocityY * r, hardIron: .zero)
   }
 
@@ -215,7 +224,7 @@ extension ComplementaryFilter {
   private func headingGain(_ h: ErrorVector, innovationVariance s: Double, coverageGate: Vector3) -> ErrorVector {
     let r = 1 / s
     return ErrorVector(
-      rotation: Vector3(0, 0, h.rotation.z * r), bias: h.bias * r, velocityX: 0, velocityY: 0,
+      rotation: Vector3(0, 0, h.rotation.z * r), bias: h.bias * r, scale: h.scale * r, velocityX: 0, velocityY: 0,
       hardIron: (h.hardIron * r).scaled(by: coverageGate))
   }
 
@@ -227,6 +236,22 @@ extension ComplementaryFilter {
     let k = ErrorVector(hardIron: (column.hardIron * (1 / s)).scaled(by: coverageGate))
     covariance.update(gain: k, column: column, innovationVariance: s)
     apply(k, innovation: innovation)
+  }
+
+  /// Tells that the hard iron that is taken off before the filter is about to change by `shift` (µT, device axes), over
+  /// some seconds: the heading has been wrong by about its share of the horizontal field, and what was learnt of
+  /// field and hard iron does not hold.
+  mutating func expectFieldShift(_ shift: Vector3) {
+    typealias C = FilterConstants
+    guard hasHeading else { return }
+    let horizontal = max(C.leastHorizontalField, reference.norm * Elementary.cos(reference.dip))
+    let sigma = min(C.ironShiftLargestSigma, shift.norm / horizontal)
+    covariance.inflate(tilt: 0, heading: sigma * sigma)
+    hardIron = .zero
+    covariance.resetHardIron(sigma: C.ironSigma)
+    reference.doubt()
+    consistency.clear()
+    updateSigmas()
   }
 
   // MARK: Fixed gains
@@ -303,8 +328,11 @@ extension ComplementaryFilter {
   private mutating func apply(_ k: ErrorVector, innovation: Double) {
     turn(by: k.rotation * innovation)
     bias += k.bias * innovation
+    scale += k.scale * innovation
     velocityX += k.velocityX * innovation
     velocityY += k.velocityY * innovation
+    meanVelocityX += k.velocityX * innovation
+    meanVelocityY += k.velocityY * innovation
     hardIron += k.hardIron * innovation
   }
 
@@ -337,6 +365,7 @@ extension ErrorVector {
   mutating func scale(by s: Double) {
     rotation = rotation * s
     bias = bias * s
+    scale = scale * s
     velocityX *= s
     velocityY *= s
     hardIron = hardIron * s

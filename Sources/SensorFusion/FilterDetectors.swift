@@ -94,6 +94,9 @@ struct FieldReference: Hashable, Sendable {
     self.dip = dip
   }
 
+  /// The field is about to change: what was learnt is a first guess again.
+  mutating func doubt() { time = 0 }
+
   /// How far a field lies from the reference: 1 at one width of norm or dip.
   func deviation(norm n: Double, dip d: Double) -> Double {
     let a = (n - norm) / (FilterConstants.normWidth * norm)

@@ -62,7 +62,11 @@ extension ComplementaryFilter {
 
   /// Takes the sigmas from the covariance; it changes with corrections only, so they are not worked out every sample.
   mutating func updateSigmas() {
-    state.tiltSigma = max(covariance.rotation.xx, covariance.rotation.yy).squareRoot()
+    // Offset and scale of the accelerometer are not seen by the covariance: it takes the mean force for gravity's.
+    let offset = configuration.accelerometerOffsetSigma
+    let scale = FilterConstants.accelerometerScaleSigma
+    let sensor = (offset * offset + scale * scale * activity) / (standardGravity * standardGravity)
+    state.tiltSigma = (max(covariance.rotation.xx, covariance.rotation.yy) + sensor).squareRoot()
     state.headingSigma = hasHeading ? covariance.rotation.zz.squareRoot() : .infinity
     state.biasSigma = max(covariance.bias.xx, covariance.bias.yy, covariance.bias.zz).squareRoot()
   }

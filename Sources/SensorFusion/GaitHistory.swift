@@ -19,6 +19,11 @@ struct GaitHistory: Sendable {
     /// |rotation rate|, rad/s, and the same band-passed.
     case rateNorm
     case bandRateNorm
+    /// The acceleration of a point one metre along the device's x, y and z axis by the turning alone, in the earth frame
+    /// (second letter), band-passed, 1/s²; of the sample before.
+    case turnXX, turnXY, turnXZ
+    case turnYX, turnYY, turnYZ
+    case turnZX, turnZY, turnZZ
   }
 
   /// Grid samples kept (7 s).
@@ -65,6 +70,14 @@ struct GaitHistory: Sendable {
   /// The value of a channel `age` grid samples before the newest.
   func value(_ channel: Channel, age: Int) -> Double {
     storage[channel.rawValue * Self.capacity + start + count - 1 - age]
+  }
+
+  /// Calls `body` with a way to every channel's values, oldest first.
+  func withChannels(_ body: ((Channel) -> UnsafePointer<Double>) -> Void) {
+    storage.withUnsafeBufferPointer { storage in
+      guard let base = storage.baseAddress else { return }
+      body { base + ($0.rawValue * Self.capacity + start) }
+    }
   }
 
   /// Calls `body` with a channel's values, oldest first.

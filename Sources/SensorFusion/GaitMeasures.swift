@@ -20,8 +20,12 @@ struct GaitMeasures: Sendable {
   var strideRate = 0.0
   /// All earth-frame motion over its vertical part, 1 and up; 1 without a gyroscope.
   var horizontal = 1.0
+  /// How well the horizontal motion repeats from stride to stride, -1 to 1.
+  var repeats = 1.0
   /// The swing of a limb that carries the device; nil without a gyroscope.
   var pendulum = Pendulum()
+  /// The motion of the joint that it hangs from.
+  var pivot = PivotMotion()
   /// Whether the attitude filter has covered the whole window.
   var hasRotation = false
   /// Whether the input has gravity taken off.
@@ -76,6 +80,8 @@ struct GaitMeasures: Sendable {
       let up = history.variance(.earthZ, last: gateSamples)
       let across = history.variance(.earthX, last: gateSamples) + history.variance(.earthY, last: gateSamples)
       pendulum = Pendulum(history: history, spectrum: spectrum, last: gateSamples)
+      pivot = PivotMotion(history: history, last: gateSamples, swing: pendulum.frequency)
+      repeats = Self.horizontalRepetition(of: history, stride: 100 / frequency, last: gateSamples)
       horizontal = ((across + up) / max(up, 1e-12)).squareRoot()
     }
 
@@ -113,6 +119,29 @@ struct GaitMeasures: Sendable {
       let z = octaves / tuning.priorWidth
       return Elementary.exp(-0.5 * z * z)
     }
+  }
+
+  /// The largest normalised autocorrelation of the horizontal acceleration near one stride (in grid samples).
+  static func horizontalRepetition(of history: GaitHistory, stride: Double, last n: Int) -> Double {
+    var largest = -1.0
+    history.withChannels { channel in
+      let (x, y) = (channel(.earthX), channel(.earthY))
+      let low = Int((0.92 * stride).rounded(.up))
+      let high = Int((1.08 * stride).rounded(.down))
+      guard low <= high else { return }
+      for lag in low...high {
+        let begin = max(history.count - n, lag)
+        guard history.count - begin >= 40 else { break }
+        var (cross, now, then) = (0.0, 0.0, 0.0)
+        for i in begin..<history.count {
+          cross += x[i] * x[i - lag] + y[i] * y[i - lag]
+          now += x[i] * x[i] + y[i] * y[i]
+          then += x[i - lag] * x[i - lag] + y[i - lag] * y[i - lag]
+        }
+        if now * then > 0 { largest = max(largest, cross / (now * then).squareRoot()) }
+      }
+    }
+    return largest
   }
 
   /// The largest normalised autocorrelation of the band-passed |a| near one and near two periods (in grid samples).

@@ -8,6 +8,9 @@ struct GridSample: Sendable {
   var earth = Vector3.zero
   /// Rotation rate in the earth frame, rad/s.
   var earthRate = Vector3.zero
+  /// The device's x and y axes in the earth frame.
+  var axisX = Vector3.zero
+  var axisY = Vector3.zero
   /// The share of the interval in which rate and earth are known, 0 to 1.
   var rotationShare = 0.0
 
@@ -15,7 +18,7 @@ struct GridSample: Sendable {
   func adding(_ b: GridSample, times s: Double) -> GridSample {
     GridSample(
       force: force + b.force * s, rate: rate + b.rate * s, earth: earth + b.earth * s,
-      earthRate: earthRate + b.earthRate * s,
+      earthRate: earthRate + b.earthRate * s, axisX: axisX + b.axisX * s, axisY: axisY + b.axisY * s,
       rotationShare: rotationShare + b.rotationShare * s)
   }
 }

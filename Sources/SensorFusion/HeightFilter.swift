@@ -1,6 +1,6 @@
 /// Smooths the height that a barometer gives.
 ///
-/// At rest and on level ground: the median of one second, which a door's pulse of pressure does not pass, then a
+/// At rest and on level ground: the median of 1.4 s, which a door's pulse of pressure does not pass, then a
 /// low-pass of seconds. Once the height moves faster than air pressure does by itself: a short median and a quick
 /// low-pass with a velocity, so that a climb is followed half a second behind. The weight between the two is a smooth
 /// function of the speed, so nothing switches. A noisy barometer gets longer times by itself.
@@ -13,7 +13,7 @@ struct HeightFilter: Sendable {
   private(set) var climbSpeed = 0.0
 
   /// Medians: time span, s, and the least number of samples, for slow barometers.
-  private var long = TimedMedian(span: 1.0, least: 5)
+  private var long = TimedMedian(span: 1.4, least: 5)
   private var short = TimedMedian(span: 0.4, least: 4)
   /// Time constants of the level at rest and in motion, s: the least, for a quiet barometer.
   private static let restTime = 2.5
@@ -34,6 +34,10 @@ struct HeightFilter: Sendable {
   /// climber's (0.25 and more); and in units of the speed's own noise.
   private static let motionSpeed = 0.25
   private static let motionSpeedSigmas = 2.0
+  /// How far the short median may be ahead of the long one: seconds of the climb, metres, and deviations of a median.
+  private static let medianLag = 0.65
+  private static let stillAhead = 0.05
+  private static let aheadSigmas = 3.0
   /// Time over which the noise is learnt, s.
   private static let noiseTime = 10.0
   /// The longest time between two samples that the filter believes, s.
@@ -99,7 +103,10 @@ struct HeightFilter: Sendable {
     let single = max(gain(dt, time), (1 - motion) / Double(fresh))
     let keep = 1 - gain(dt, Self.velocityTime * time)
     level += motion * velocity * dt
-    let error = rest + motion * (moved - rest) - level
+    // The short median may be ahead of the long one by what was climbed between their middles, and by noise. More is a
+    // door that was opened or shut during the ride.
+    let ahead = Self.medianLag * abs(velocity) + Self.stillAhead + Self.aheadSigmas * medianSigma
+    let error = rest + motion * max(-ahead, min(ahead, moved - rest)) - level
     level += (single + motion * (1 - keep * keep - single)) * error
     velocity += (1 - keep) * (1 - keep) / dt * error
     velocity *= 1 - (1 - motion) * gain(dt, time)

@@ -42,6 +42,9 @@ public struct MotionPipeline: Sendable {
     public var altimeter = PressureAltimeter.Configuration()
     /// What is applied to each sample before anything else.
     public var calibration = SensorCalibrations()
+    /// Whether the hard iron of the magnetometer is learnt while the device is used. It starts from that of
+    /// `calibration`, and moves slowly, so no heading jumps. For magnetometers that nobody has calibrated.
+    public var calibratesMagnetometer = false
 
     /// The defaults.
     public init() {}
@@ -55,6 +58,7 @@ public struct MotionPipeline: Sendable {
   private let isCalibrated: Bool
   private var gate = SampleGate()
   private var filter: ComplementaryFilter
+  private var magnetometer: BackgroundMagnetometerCalibrator?
   private var stepCounter: StepCounter
   private var hardwareSteps: HardwareSteps
   private var altimeter: PressureAltimeter
@@ -67,6 +71,7 @@ public struct MotionPipeline: Sendable {
     self.configuration = configuration
     isCalibrated = !configuration.calibration.isEmpty
     filter = ComplementaryFilter(configuration: configuration.filterAfterCalibration)
+    if configuration.calibratesMagnetometer { magnetometer = BackgroundMagnetometerCalibrator() }
     stepCounter = StepCounter(configuration: configuration.stepCounter)
     hardwareSteps = HardwareSteps(configuration: configuration.stepCounter)
     altimeter = PressureAltimeter(configuration: configuration.altimeter)
@@ -77,6 +82,11 @@ public struct MotionPipeline: Sendable {
 
   /// The newest output of the attitude filter.
   public var motion: MotionState { filter.state }
+  /// The hard iron that was learnt while the device was used, µT, device axes, beside that of the calibration; zero where
+  /// `calibratesMagnetometer` is false.
+  public var learntHardIron: Vector3 { magnetometer?.offset ?? .zero }
+  /// How good it is, 0 to 100, falling with age; nil where `calibratesMagnetometer` is false.
+  public var hardIronQualityPercent: Double? { magnetometer?.qualityPercent }
   /// The steps released by the newest sample, oldest first; their times may lie some seconds back.
   public var newSteps: [Step] { usesHardware ? hardwareSteps.newSteps : stepCounter.newSteps }
   /// All steps released since the start.
@@ -128,8 +138,10 @@ public struct MotionPipeline: Sendable {
         outputs.insert(.activity)
       }
       return outputs
-    case .gyroscope, .magnetometer:
+    case .gyroscope:
       return filter.update(sample) ? .motion : []
+    case .magnetometer:
+      return filter.update(magnetometer == nil ? sample : withoutHardIron(sample)) ? .motion : []
     case .barometer:
       let isNew = altimeter.update(
         time: sample.time, pressure: Double(sample.x), temperature: Double(sample.y),
@@ -146,5 +158,12 @@ public struct MotionPipeline: Sendable {
       if !hardwareSteps.newEvents.isEmpty { outputs.insert(.pedometerEvents) }
       return outputs
     }
+  }
+
+  /// Learns from a field, and takes off what was learnt.
+  private mutating func withoutHardIron(_ sample: SensorSample) -> SensorSample {
+    if let shift = magnetometer?.add(sample.vector, at: sample.time) { filter.expectFieldShift(shift) }
+    let field = sample.vector - learntHardIron
+    return SensorSample(time: sample.time, kind: .magnetometer, x: Float(field.x), y: Float(field.y), z: Float(field.z))
   }
 }

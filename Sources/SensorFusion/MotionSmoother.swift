@@ -27,9 +27,10 @@ public struct MotionSmoother: Sendable {
   /// `samples` are in order of time, those of one instant in order of `SensorKind`. Uses about 300 bytes a sample.
   public func smooth(_ samples: [SensorSample]) -> [MotionState] {
     guard let first = samples.first, let last = samples.last else { return [] }
-    // The output's latency is applied once, at the end.
+    // The output's latency is applied once, at the end, as is what the accelerometer's offset adds to the sigma.
     var forward = configuration
     forward.outputLatency = 0
+    forward.accelerometerOffsetSigma = 0
     forward.spreadsCorrections = false
     var backward = forward
     backward.magnetometerDelay = -forward.magnetometerDelay
@@ -140,6 +141,8 @@ public struct MotionSmoother: Sendable {
       state.attitude =
         (state.attitude * Quaternion(rotationVector: state.rotationRate * configuration.outputLatency)).normalized
     }
+    let offset = configuration.accelerometerOffsetSigma / standardGravity
+    state.tiltSigma = (state.tiltSigma * state.tiltSigma + offset * offset).squareRoot()
     state.gravity = state.attitude.verticalInDevice * standardGravity
     state.userAcceleration = force - state.gravity
   }
@@ -154,6 +157,7 @@ extension ComplementaryFilter {
     attitude = end.attitude
     rotation = Matrix3(attitude)
     bias = -end.bias
+    scale = end.scale
     hardIron = end.hardIron
     reference = end.reference
     activity = end.activity
@@ -165,6 +169,7 @@ extension ComplementaryFilter {
     alignmentTime = time
     // What the end knew of attitude and field came from the very samples that follow: it is trusted as a start only.
     covariance.bias = end.covariance.bias
+    covariance.scale = end.covariance.scale
     if hasHeading {
       covariance.resetHeading(variance: C.resetHeadingSigma * C.resetHeadingSigma)
       covariance.addHardIron(sigma: C.learntIronSigma)

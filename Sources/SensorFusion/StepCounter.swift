@@ -77,6 +77,8 @@ public struct StepCounter: Sendable {
   private var earthRateX = GaitBandPass()
   private var earthRateY = GaitBandPass()
   private var rateNorm = GaitBandPass()
+  private var turning = TurningResponse()
+  private var turnBands = TurningBands()
   /// Grid samples in a row that carry rotation.
   private var rotationSamples = 0
   private var samplesToHop = Self.firstHop
@@ -123,9 +125,14 @@ public struct StepCounter: Sendable {
     if let motion, !motion.flags.contains(.noGyroscope), motion.tiltSigma.isFinite,
       abs(time.seconds(since: motion.time)) <= Self.freshMotion
     {
+      // The filter's newest output is a gyroscope sample old: carried on to the time of this force.
+      let age = time.seconds(since: motion.time)
+      let attitude = (motion.attitude * Quaternion(rotationVector: motion.rotationRate * age)).normalized
       sample.rate = motion.rotationRate
-      sample.earth = motion.attitude.rotate(specificForce)
-      sample.earthRate = motion.attitude.rotate(motion.rotationRate)
+      sample.earth = attitude.rotate(specificForce)
+      sample.earthRate = attitude.rotate(motion.rotationRate)
+      sample.axisX = attitude.rotate(Vector3(1, 0, 0))
+      sample.axisY = attitude.rotate(Vector3(0, 1, 0))
       sample.rotationShare = 1
     }
     if !resampler.push(time: time.nanoseconds, sample: sample) { restart() }
@@ -183,6 +190,8 @@ public struct StepCounter: Sendable {
         earthRateX = GaitBandPass()
         earthRateY = GaitBandPass()
         rateNorm = GaitBandPass()
+        turning.reset()
+        turnBands = TurningBands()
       }
       rotationSamples += 1
     } else {
@@ -198,6 +207,7 @@ public struct StepCounter: Sendable {
     history.set(.earthRateY, earthRateY.update(sample.earthRate.y))
     history.set(.rateNorm, sample.rate.norm)
     history.set(.bandRateNorm, rateNorm.update(sample.rate.norm))
+    turnBands.update(turning.update(sample), into: &history)
     spectrum.advance(entering: lanes(age: 0), leaving: leaving)
 
     samplesToHop -= 1
@@ -223,10 +233,11 @@ public struct StepCounter: Sendable {
     let swings = passesSwing(isWalking ? tuning.swingStay : tuning.swingStart, measures)
     swingHops = swings ? swingHops + 1 : 0
     if swings { swingMemory = tuning.swingMemory } else if swingMemory > 0 { swingMemory -= 1 }
-    let isStrong = passes(tuning.start, measures)
+    let turns = !measures.hasRotation || measures.strideRate >= tuning.strideTurn
+    let isStrong = turns && passes(tuning.start, measures)
     let isWeak =
       isStrong
-      || passes(tuning.weak, measures)
+      || turns && passes(tuning.weak, measures)
         && (measures.amplitude >= tuning.weakSwayBelow || measures.isGravityFree || measures.sway >= tuning.weakSway)
     let isGood = isWalking ? passes(tuning.stay, measures) : isStrong || isWeak
     goodHops = (isWalking ? isGood : isStrong) ? goodHops + 1 : 0
@@ -278,16 +289,19 @@ public struct StepCounter: Sendable {
   private func passes(_ gate: StepTuning.Gate, _ m: GaitMeasures) -> Bool {
     passesBounce(gate, m)
       && (m.sway >= tuning.leastSway || m.strideRate >= tuning.strideRoll || m.directness < tuning.oneAxis)
-      && (!m.hasRotation || m.horizontal >= tuning.leastHorizontal)
+      && (!m.hasRotation || m.horizontal >= tuning.leastHorizontal
+        || m.horizontal >= tuning.leastHorizontalRepeated && m.repeats >= tuning.repeats)
+      && !isStandingArm(m)
       && (m.subHarmonic <= tuning.subHarmonic || isArmSwing(m))
   }
 
   /// The same without a look at the stride.
   private func passesBounce(_ gate: StepTuning.Gate, _ m: GaitMeasures) -> Bool {
     let isRun = m.frequency >= tuning.runFrequency && m.amplitude >= tuning.runAmplitude
+    let bounce = isRun ? max(tuning.runBounce, gate.bounce) : gate.bounce
     return m.periodicity >= gate.periodicity
       && m.directness <= (isRun ? max(tuning.runDirectness, gate.directness) : gate.directness)
-      && m.cosWander >= gate.cosWander && m.bounce <= gate.bounce && m.amplitude >= gate.amplitude
+      && m.cosWander >= gate.cosWander && m.bounce <= bounce && m.amplitude >= gate.amplitude
   }
 
   /// Whether the steps of a swinging limb show well in the bounce too; it gives their times more evenly.
@@ -299,14 +313,31 @@ public struct StepCounter: Sendable {
   /// Whether a limb swings the device.
   private func passesSwing(_ gate: StepTuning.SwingGate, _ m: GaitMeasures) -> Bool {
     let p = m.pendulum
-    return m.hasRotation && gate.lever.contains(p.lever) && p.coherence >= gate.coherence
+    return m.hasRotation && !isStandingArm(m) && gate.lever.contains(p.lever)
+      && (p.coherence >= gate.coherence || isLooseArm(m))
       && p.rate >= gate.rate
       && p.dominance >= gate.dominance && p.periodicity >= gate.periodicity
   }
 
+  /// Whether an arm that hardly swings does so as evenly as walkers do.
+  private func isLooseArm(_ m: GaitMeasures) -> Bool {
+    m.pendulum.coherence >= tuning.looseCoherence && m.pendulum.dominance >= tuning.looseDominance
+      && m.pendulum.periodicity >= tuning.loosePeriodicity && m.repeats >= tuning.looseRepeats
+  }
+
+  /// Whether all that moves is an arm about a joint at rest.
+  private func isStandingArm(_ m: GaitMeasures) -> Bool {
+    m.hasRotation && m.pendulum.rate >= tuning.standingRate && tuning.standingArm.contains(m.pivot.arm)
+      && m.pivot.share >= tuning.standingShare && m.pivot.bounce <= tuning.standingBounce * m.pivot.vertical
+  }
+
   /// Whether a large sub-harmonic is an arm that swings.
   private func isArmSwing(_ m: GaitMeasures) -> Bool {
-    if m.hasRotation { return isWalking && swingMemory > 0 }
+    if m.hasRotation {
+      return isWalking && swingMemory > 0
+        || m.strideRate >= tuning.limbRate && min(m.periodicity, m.repeats) >= tuning.limbRepeats
+          && m.subHarmonic <= tuning.limbSubHarmonic
+    }
     return m.amplitude >= tuning.armAmplitude && tuning.armSubHarmonic.contains(m.subHarmonic)
       && m.sway >= tuning.armSway
   }

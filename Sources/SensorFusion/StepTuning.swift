@@ -34,7 +34,7 @@ struct StepTuning: Hashable, Sendable {
   var startPeaks = 5
 
   // Weak but steady gait starts one after longer, if its intervals are even (coefficient of variation).
-  var weak = Gate(periodicity: 0.35, directness: 2.4, cosWander: Self.cos20, bounce: 0.045, amplitude: 0.25)
+  var weak = Gate(periodicity: 0.35, directness: 2.8, cosWander: Self.cos20, bounce: 0.045, amplitude: 0.25)
   var weakHops = 8
   var weakPeaks = 6
   var weakIntervalSpread = 0.12
@@ -48,19 +48,40 @@ struct StepTuning: Hashable, Sendable {
   var badHopsLong = 6
   var longBout = 20
 
-  /// Least sway at the stride over the bounce: a walker's is 0.22 and more, a hand's that bounces or stirs 0.1.
-  var leastSway = 0.12
+  /// Least sway at the stride over the bounce: a walker's is 0.22 and more (0.08 on the back of a fast one, where the list
+  /// of the pelvis hides it), a hand's that bounces or stirs 0.05.
+  var leastSway = 0.07
   /// Rotation at the stride that does as well, rad/s: a hand-held phone of a walker rolls with 0.2 and more.
   var strideRoll = 0.15
+  /// Least rotation at the stride to start, rad/s: a walker's body turns with every stride (0.1 and more), a bus does not
+  /// (0.04 to 0.07 on a bad road).
+  var strideTurn = 0.08
   /// Below this directness the source has no transverse axis worth the name, and sway is not asked for.
-  var oneAxis = 1.03
+  var oneAxis = 1.003
   /// Least earth-frame motion over its vertical part: walkers 1.1 and more, taps and vertical shaking 1.03.
   var leastHorizontal = 1.08
+  /// The same if the horizontal motion repeats from stride to stride as well as this: a runner's or a stair climber's
+  /// bounce is large.
+  var leastHorizontalRepeated = 1.02
+  var repeats = 0.6
+
+  // An arm that swings or waves (rad/s, m) about a joint at rest: its turning explains this share of the motion across
+  // gravity, and all but this share of the bounce twice in a swing. Whoever does that stands. Real walkers' arms explain
+  // 0.89 across at most, simulated ones leave more of the bounce.
+  var standingRate = 0.5
+  var standingArm = 0.1...1.2
+  var standingShare = 0.93
+  var standingBounce = 0.15
 
   // A limb that swings the device, with a gyroscope.
-  var swingStart = SwingGate(lever: 0.15...0.9, coherence: 0.50, rate: 0.7, dominance: 1.8, periodicity: 0.45)
-  var swingStay = SwingGate(lever: 0.15...1.0, coherence: 0.45, rate: 0.5, dominance: 1.6, periodicity: 0.40)
+  var swingStart = SwingGate(lever: 0.12...0.9, coherence: 0.50, rate: 0.5, dominance: 1.8, periodicity: 0.45)
+  var swingStay = SwingGate(lever: 0.12...1.0, coherence: 0.45, rate: 0.5, dominance: 1.6, periodicity: 0.40)
   var swingHops = 4
+  /// The lever of an arm that hardly swings is lost in the sway of the body: less will do where everything repeats.
+  var looseCoherence = 0.3
+  var looseDominance = 2.5
+  var loosePeriodicity = 0.8
+  var looseRepeats = 0.8
   /// Hops for which a limb that swung excuses a large sub-harmonic (5 s: a turn).
   var swingMemory = 20
   /// The bounce is read rather than the swing while their frequencies agree this well and the stride is smaller.
@@ -68,6 +89,11 @@ struct StepTuning: Hashable, Sendable {
   var swingSubHarmonic = 1.0
   /// Least height of a peak of |rotation rate|, rad/s.
   var swingFloor = 0.1
+
+  // A limb that turns with the stride (rad/s) excuses a sub-harmonic up to this while all the motion repeats.
+  var limbRate = 0.7
+  var limbRepeats = 0.75
+  var limbSubHarmonic = 1.3
 
   // Arm swing from the accelerometer alone excuses a sub-harmonic: amplitude, m/s², its range, and sway.
   var armAmplitude = 0.7
@@ -78,6 +104,8 @@ struct StepTuning: Hashable, Sendable {
   var runDirectness = 4.5
   var runFrequency = 2.3
   var runAmplitude = 2.0
+  /// A runner's bounce, m: up to 10 cm from the lowest to the highest point.
+  var runBounce = 0.055
 
   /// Below this mean |a| the input has gravity taken off already, m/s².
   var gravityFreeBelow = 6.5

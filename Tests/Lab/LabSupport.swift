@@ -11,13 +11,6 @@ enum Lab {
 
   private static func environment(_ name: String) -> String { getenv(name).map { String(cString: $0) } ?? "" }
 
-  /// Whether more programs want to run here than half as many again as there are processors: the virtual machine, which
-  /// has no hardware help, then falls behind its own clock.
-  static var isCrowded: Bool {
-    var load = [0.0]
-    return getloadavg(&load, 1) == 1 && load[0] > 1.5 * Double(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-  }
-
   /// Sends one command to the lab's control port, such as `set 0 0 9.81` or `mute accel_3d 1`; the answer.
   @discardableResult
   static func control(_ command: String) -> String {
@@ -130,6 +123,18 @@ struct LabSession {
   func times(_ kind: SensorKind) -> [Int64] {
     let late = events("late").filter { $0.detail.hasPrefix("\(kind) ") }.map(\.time.nanoseconds)
     return ((samples[kind] ?? []).map(\.time.nanoseconds) + late).sorted()
+  }
+
+  /// How many samples of a kind are missing by their stamps.
+  func missing(_ kind: SensorKind, period: Int64) -> Int {
+    let times = times(kind)
+    return Self.missing(zip(times, times.dropFirst()).map { $1 - $0 }, period: period)
+  }
+
+  /// How many whole periods too long these intervals are. A hub that was held up begins its count of periods anew, off
+  /// the beat: part of a period is nothing missing.
+  static func missing(_ intervals: some Sequence<Int64>, period: Int64) -> Int {
+    intervals.reduce(0) { $0 + max(0, Int(($1 + 1000) / period) - 1) }
   }
 
   /// Intervals that are not the period, in nanoseconds.

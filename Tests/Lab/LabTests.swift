@@ -36,7 +36,7 @@ struct LabTests {
   func hubSensors() throws {
     Lab.control("mode synth")
     let rates: [SensorKind: Double] = [.accelerometer: 200, .gyroscope: 200, .magnetometer: 100, .barometer: 25]
-    try withEvenHub {
+    try withHub {
       let source = try openSource(Lab.uri)
       let started = try source.start(SensorRequest(rates: rates, required: Set(rates.keys)))
       for sensor in started.sensors { #expect(sensor.rate == rates[sensor.kind], "\(sensor.name)") }
@@ -44,14 +44,14 @@ struct LabTests {
       try session.read(seconds: 30)
       try session.stop()
       return session
-    } check: { session in
+    } check: { session, leftOut in
       #expect(session.disorder == 0)
       for (kind, rate) in rates {
-        let period = Int64(1e9 / rate)
         // The hub stamps its own samples: any loss is an interval that is not the period.
-        let gaps = session.gaps(kind, period: period, tolerance: 1000)
-        #expect(gaps.isEmpty, "\(kind): \(session.events.prefix(20))")
-        #expect(session.times(kind).count > Int(25 * rate), "\(kind)")
+        let missing = session.missing(kind, period: Int64(1e9 / rate))
+        let allowed = leftOut[kind] ?? 0
+        #expect(missing <= allowed, "\(kind): the hub left out \(allowed): \(session.events.prefix(20))")
+        #expect(session.times(kind).count + allowed > Int(25 * rate), "\(kind)")
       }
       for name in ["overrun", "lost", "clock_step"] { #expect(session.events(name).isEmpty, "\(session.events)") }
     }
@@ -124,7 +124,8 @@ struct LabTests {
     let started = try source.start(SensorRequest(rates: [.barometer: 25], devices: [.barometer: "bmp280"]))
     #expect(started.sensors.map(\.capture) == ["polled"])
     var session = LabSession(source)
-    try session.read(seconds: 4)
+    // How long a reading takes is the virtual machine's affair.
+    try session.read(seconds: 30) { $0.count(.barometer) > 60 }
     try session.stop()
     #expect(session.count(.barometer) > 60)
     let sample = try #require(session.samples[.barometer]?.last)
@@ -245,25 +246,26 @@ struct LabTests {
   @Test("all HID sensors at 1 kHz for 10 s without a gap")
   func fast() throws {
     let kinds: [SensorKind] = [.accelerometer, .gyroscope, .magnetometer]
-    try withEvenHub {
+    try withHub {
       let source = try openSource(Lab.uri)
       _ = try source.start(SensorRequest(rates: Dictionary(uniqueKeysWithValues: kinds.map { ($0, 1000) })))
       var session = LabSession(source)
       try session.read(seconds: 10)
       try session.stop()
       return session
-    } check: { session in
+    } check: { session, leftOut in
       for kind in kinds {
-        let gaps = session.gaps(kind, period: Self.ms, tolerance: 1000)
-        #expect(gaps.isEmpty, "\(kind): \(gaps.prefix(10))")
-        #expect(session.times(kind).count > 8000, "\(kind)")
+        let missing = session.missing(kind, period: Self.ms)
+        let allowed = leftOut[kind] ?? 0
+        #expect(missing <= allowed, "\(kind): the hub left out \(allowed): \(session.events.prefix(20))")
+        #expect(session.times(kind).count + allowed > 8000, "\(kind)")
       }
     }
   }
 
   @Test("the accelerometer at 2 kHz for 5 s without a gap")
   func fastest() throws {
-    try withEvenHub {
+    try withHub {
       let source = try openSource(Lab.uri)
       _ = try source.start(SensorRequest(rates: [.accelerometer: 1000]))
       var session = LabSession(source)
@@ -273,36 +275,83 @@ struct LabTests {
       try session.read(seconds: 6)
       try session.stop()
       return session
-    } check: { session in
+    } check: { session, leftOut in
       let times = session.times(.accelerometer)
       let intervals = zip(times, times.dropFirst()).map { $1 - $0 }
       // From the change on all intervals are of the new period.
       let settled = intervals.firstIndex { abs($0 - 500_000) <= 1000 } ?? intervals.endIndex
-      // A lost sample leaves two periods. (A hub that was held up begins its count of periods anew, off the beat.)
-      let gaps = intervals[settled...].filter { $0 > 950_000 }
-      #expect(gaps.isEmpty, "\(gaps.prefix(10))")
-      #expect(intervals.count - settled > 8000)
+      let allowed = leftOut[.accelerometer] ?? 0
+      let missing = LabSession.missing(intervals[settled...], period: 500_000)
+      #expect(missing <= allowed, "the hub left out \(allowed): \(session.events.prefix(20))")
+      #expect(intervals.count - settled + allowed > 8000)
     }
   }
 
-  /// The hub gives up what it could not send for a quarter of a second, and the guest's iiod what nobody fetched, as it
-  /// happens on a crowded machine: the session is then run once more, three times at most. A machine that is too crowded
-  /// for all three is no judge, and the test says so as a known issue; on any other, a loss in each of three is a fault.
-  private func withEvenHub(_ run: () throws -> LabSession, check: (LabSession) throws -> Void) throws {
+  /// Runs a session and hands `check` how many samples of each kind the hub itself left out meanwhile.
+  ///
+  /// The hub gives up what it could not send for a quarter of a second, as happens on a crowded machine, counts it, and
+  /// stamps what it does send. From there on nothing may be lost, however crowded the machine is: the kernel takes every
+  /// report in the hub's own call, and we ask its buffer to hold two seconds. So each sample that is missing by the
+  /// stamps has to be one that the hub says it left out. A hub that leaves out more than a twentieth stands still for so
+  /// long that its sensors count as lost: the session is then run again, and after the third time that is said, as a
+  /// known issue. It is the hub's count that decides, not how busy the machine looks.
+  private func withHub(
+    _ run: () throws -> LabSession, check: (LabSession, _ leftOut: [SensorKind: Int]) throws -> Void
+  ) throws {
+    let names: [SensorKind: String] = [
+      .accelerometer: "accel_3d", .gyroscope: "gyro_3d", .magnetometer: "magn_3d", .barometer: "press",
+    ]
     for attempt in 1...3 {
-      let skipped = Lab.hubReports().mapValues(\.skipped)
+      let before = Lab.hubReports()
       let session = try run()
-      let isEven = Lab.hubReports().mapValues(\.skipped) == skipped && session.events("gap").isEmpty
-      if !isEven, attempt < 3 { continue }
-      if !isEven, Lab.isCrowded {
-        withKnownIssue("samples were missing in each of three runs on a crowded machine", isIntermittent: true) {
-          try check(session)
+      let after = Lab.hubReports()
+      let leftOut = names.mapValues { (after[$0]?.skipped ?? 0) - (before[$0]?.skipped ?? 0) }
+      let isPoor = leftOut.contains { $1 * 20 > session.times($0).count && session.count($0) > 0 }
+      if isPoor, attempt < 3 { continue }
+      if isPoor {
+        withKnownIssue("the hub itself left out more than a twentieth in each of three runs", isIntermittent: true) {
+          try check(session, leftOut)
         }
       } else {
-        try check(session)
+        try check(session, leftOut)
       }
       return
     }
+  }
+
+  @Test("the hub's own attitude: unit quaternions from 32-byte samples with garbage above 16 bits, evenly stamped")
+  func fused() throws {
+    let capture = try FusedCapture(uri: Lab.uri, rate: 50)
+    #expect(capture.devices.map(\.kind) == [.attitude])
+    try capture.start()
+    var samples: [FusedSample] = []
+    let end = nanoseconds(of: CLOCK_MONOTONIC) + 20_000_000_000
+    while samples.count < 150, nanoseconds(of: CLOCK_MONOTONIC) < end {
+      usleep(50_000)
+      samples += capture.take().samples
+    }
+    capture.stop()
+    try #require(samples.count >= 150)
+    for sample in samples {
+      let norm = (sample.values * sample.values).sum().squareRoot()
+      #expect(abs(norm - 1) < 1e-3, "\(sample)")
+    }
+    for (a, b) in zip(samples, samples.dropFirst()) { #expect(b.time.nanoseconds - a.time.nanoseconds >= 19_000_000) }
+  }
+
+  @Test("the doctor measures all ten sensors at rest, finds the known scale fault put right, and no fault")
+  func doctor() throws {
+    Lab.control("set 0.1 -0.2 9.8 0.001 0.002 0.003 22 -10 -40 100000 21.5")
+    defer { Lab.control("mode synth") }
+    let diagnosis = try Diagnosis.examine(uri: Lab.uri, settings: Diagnosis.Settings(seconds: 2))
+    #expect(diagnosis.measurements.count == 10, "\(diagnosis.findings)")
+    #expect(diagnosis.findings.allSatisfy { $0.level != .fault }, "\(diagnosis.findings)")
+    for measurement in diagnosis.measurements {
+      #expect(measurement.count > 10, "\(measurement.title)")
+      if measurement.sensor.kind == .accelerometer { #expect(abs(measurement.mean.z - 9.8) < 0.05) }
+    }
+    #expect(diagnosis.findings.contains { $0.subject.contains("hmc5843") && $0.text.contains("corrected") })
+    #expect(diagnosis.findings.contains { $0.subject.contains("bmp280") && $0.text.contains("polled") })
   }
 
   @Test("attributes are put back at the end")

@@ -68,6 +68,46 @@ struct SimulationPipelineTests {
     }
   }
 
+  @Test(
+    "Every walk counts in every place, slow, fast, run, with short steps, up and down stairs",
+    arguments: ["held", "hand", "ear", "pocket", "lumbar"],
+    [
+      "walk?steps=70&cadence=1.3&step_length=0.5", "walk?steps=70&cadence=2.2&step_length=0.8",
+      "walk?steps=100&gait=run", "walk?steps=60&step_length=0.3", "stairs?floors=3", "stairs?floors=-3",
+    ])
+  func everyWalk(placement: String, walk: String) throws {
+    let source = try SimulationSource(uri: "sim:\(walk)&placement=\(placement)", pacing: .unpaced)
+    let truth = source.scene.stepTimes(until: .infinity).count
+    let counted = try run(source).steps.count
+    #expect(abs(counted - truth) <= 3, "\(counted) of \(truth)")
+  }
+
+  @Test(
+    "An arm that swings or waves about a shoulder at rest does not walk",
+    arguments: [
+      "swing&frequency=0.8&turn=12", "swing&frequency=0.9&turn=25", "swing&frequency=1.1&turn=40&errors=mems",
+      "wave&frequency=1.1&turn=35", "wave&frequency=1.4&turn=20&errors=mems",
+    ])
+  func standingArm(kind: String) throws {
+    let source = try SimulationSource(uri: "sim:gesture?duration=60&kind=\(kind)", pacing: .unpaced)
+    #expect(try run(source).steps.isEmpty)
+  }
+
+  @Test("A bus on a bad road does not walk", arguments: 1...3)
+  func bus(variant: Int) throws {
+    let uri = "sim:drive?duration=60&roughness=2.2&speed=60&variant=\(variant)"
+    let source = try SimulationSource(uri: uri, pacing: .unpaced)
+    #expect(try run(source).steps.isEmpty)
+  }
+
+  @Test("Doors a second before and after a ride hardly show", arguments: ["height=3", "height=-9", "height=12&speed=1.5"])
+  func doors(ride: String) throws {
+    let closed = try run(SimulationSource(uri: "sim:elevator?errors=none&wait=8&\(ride)", pacing: .unpaced))
+    let doors = try run(SimulationSource(uri: "sim:elevator?errors=none&wait=8&door=0.02&\(ride)", pacing: .unpaced))
+    // The pulse itself is 1.7 m high.
+    for (a, b) in zip(closed.altitudes, doors.altitudes) { #expect(abs(a.relativeAltitude - b.relativeAltitude) < 0.45) }
+  }
+
   @Test("A lift of 3 m is 3 m to 0.1", arguments: ["none", "phone"])
   func lift(errors: String) throws {
     let source = try SimulationSource(uri: "sim:elevator?errors=\(errors)", pacing: .unpaced)

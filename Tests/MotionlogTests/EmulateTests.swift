@@ -29,6 +29,40 @@ import Testing
     #expect(some.error == "")
   }
 
+  @Test func theAddressIsOneThatClientsCanUse() throws {
+    #expect(EmulateCommand.address(host: "127.0.0.1", port: 7) == "ip:127.0.0.1:7")
+    #expect(EmulateCommand.address(host: "0.0.0.0", port: 7) == "ip:127.0.0.1:7")
+    #expect(EmulateCommand.address(host: "::", port: 7) == "ip:[::1]:7")
+    #expect(EmulateCommand.address(host: "::1", port: 7) == "ip:[::1]:7")
+    #expect(EmulateCommand.address(host: "board.local", port: 7) == "ip:board.local:7")
+    // Where this machine has IPv6 at all, devices reads what emulate serves there.
+    let outcome = try BuiltProgram.shell(
+      """
+      coproc "$MOTIONLOG" emulate still --host ::1 --port 0 -q 2>/dev/null
+      read -r address <&"${COPROC[0]}" || exit 0
+      "$MOTIONLOG" devices -u "$address" && kill "$COPROC_PID"
+      """)
+    #expect(outcome.status == 0, "\(outcome.error)")
+    if !outcome.output.isEmpty { #expect(outcome.output.contains("accel_3d"), "\(outcome.output)") }
+  }
+
+  @Test func aTriggerThatIsNotThereIsAnError() throws {
+    let outcome = try BuiltProgram.shell(
+      """
+      coproc "$MOTIONLOG" emulate still --port 0 -q
+      read -r address <&"${COPROC[0]}"
+      "$MOTIONLOG" live -u "$address" --trigger nosuch -d 1s; status=$?
+      kill "$COPROC_PID"
+      exit $status
+      """)
+    #expect(outcome.status == 3)
+    #expect(outcome.error.contains("there is no trigger 'nosuch'") && outcome.error.contains("accel_3d-dev0"))
+    #expect(outcome.output == "")
+    let simulated = try BuiltProgram.run(["live", "-u", "sim:walk", "--trigger", "nosuch", "-d", "1s"])
+    #expect(simulated.status == 2)
+    #expect(simulated.error.contains("has no triggers"))
+  }
+
   @Test func theEndOfTheSourceCanBeTheEnd() throws {
     let outcome = try BuiltProgram.run(["emulate", "sim:rotate?duration=2", "--port", "0", "--once", "--speed", "100"])
     #expect(outcome.status == 0)

@@ -14,3 +14,53 @@ import Testing
   #expect(pipeline.counters.late == 1)
   #expect(pipeline.counters.nonFinite == 1)
 }
+
+/// Two minutes of ordinary handling: held, turned about, shown around, laid down.
+private func handling(_ t: Double) -> Quaternion {
+  let turn = Quaternion(yaw: 0.6 * t + Elementary.sin(0.31 * t))
+  let tilt = Vector3(1.1 * Elementary.sin(0.23 * t), 1.3 * Elementary.sin(0.37 * t), 0)
+  return (turn * Quaternion(rotationVector: tilt)).normalized
+}
+
+@Test(arguments: [Vector3(30, -20, 18), Vector3(-8, 35, -25)])
+func anUncalibratedMagnetometerIsLearntWithoutAJump(hardIron: Vector3) {
+  var configuration = MotionPipeline.Configuration()
+  configuration.filter.referenceFrame = .magneticNorth
+  configuration.filter.magnetometerDelay = 0
+  configuration.calibratesMagnetometer = true
+  var pipeline = MotionPipeline(configuration: configuration)
+  var noise = Noise(seed: 31)
+  let field = Vector3(20, 0, -45)
+  var before: (estimate: Quaternion, truth: Quaternion)?
+  var largestStep = 0.0
+  var squares = 0.0
+  let dt = 0.01
+  for step in 1...15_000 {
+    let t = dt * Double(step)
+    let truth = handling(t)
+    let turn = handling(t - dt).conjugate * truth
+    let rate = Vector3(turn.x, turn.y, turn.z) * (2 / dt * (turn.w < 0 ? -1 : 1))
+    let readings: [(SensorKind, Vector3)] = [
+      (.accelerometer, truth.inverseRotate(Vector3(0, 0, standardGravity)) + noise.vector(0.05)),
+      (.gyroscope, rate + noise.vector(0.002)),
+      (.magnetometer, truth.inverseRotate(field) + hardIron + noise.vector(0.4)),
+    ]
+    for (kind, v) in readings {
+      _ = pipeline.process(
+        SensorSample(time: Timestamp(seconds: t), kind: kind, x: Float(v.x), y: Float(v.y), z: Float(v.z)))
+    }
+    let estimate = pipeline.motion.attitude
+    if let before, t > 2 {
+      // What the output turned by, beyond what the device did.
+      let extra = (estimate * truth.conjugate) * (before.estimate * before.truth.conjugate).conjugate
+      largestStep = max(largestStep, abs(wrapped(extra.yaw)))
+    }
+    before = (estimate, truth)
+    let error = wrapped((estimate * truth.conjugate).yaw)
+    if t > 120 { squares += error * error }
+  }
+  #expect((squares / 3000).squareRoot() < 3 * degree)
+  #expect((pipeline.learntHardIron - hardIron).norm < 3)
+  #expect((pipeline.hardIronQualityPercent ?? 0) > 50)
+  #expect(largestStep < 5 * degree)
+}

@@ -130,7 +130,10 @@ public final class Emulator: Sendable {
           deliver(batch.samples, clock: &clock, while: isWanted)
         }
       }
-      if !settings.loops || !hasSamples { return }
+      guard settings.loops, hasSamples else {
+        if goesOn(isWanted) { server.finish(within: Self.lastBatchTime) { goesOn(isWanted) } }
+        return
+      }
     }
   }
 
@@ -159,6 +162,8 @@ public final class Emulator: Sendable {
 
   private func goesOn(_ isWanted: () -> Bool) -> Bool { !isStopping.load(ordering: .acquiring) && isWanted() }
 
+  /// How long clients have, at the end of a source that is played once, to take the last samples, seconds.
+  private static let lastBatchTime = 2.0
   /// How long a stop may go unnoticed, seconds.
   private static let patience = 0.05
   private static let stopLatency = Timestamp(seconds: patience).nanoseconds

@@ -39,6 +39,22 @@ extension IIODEngine {
     return capture.queue.count >= capture.blockSize / capture.layout.sampleSize * capture.layout.sampleSize
   }
 
+  /// No more samples will come. Reads get what is left, in a shorter block if need be, and then ENODEV, as of a device
+  /// that is gone.
+  public mutating func finish(at now: Int64) {
+    isFinishing = true
+    settle(at: now)
+  }
+
+  /// Whether, after `finish`, everything that clients were to get has been taken.
+  public var isDrained: Bool {
+    let holds = devices.contains { state in
+      guard let capture = state.capture, state.streams.contains(where: \.isAlive) else { return false }
+      return capture.queue.count >= capture.layout.sampleSize
+    }
+    return isFinishing && !holds && connections.allSatisfy { $0.pendingOutput == 0 }
+  }
+
   // MARK: Opening and closing
 
   /// `OPEN`: the error, or nil for success.
@@ -134,14 +150,22 @@ extension IIODEngine {
       }
       devices[device].waitingSince = devices[device].waitingSince ?? now
       let byteCount = capture.blockSize / capture.layout.sampleSize * capture.layout.sampleSize
-      guard capture.queue.count >= byteCount else { break }
+      var blockSize = byteCount
+      if capture.queue.count < byteCount {
+        guard isFinishing else { break }
+        blockSize = capture.queue.count / capture.layout.sampleSize * capture.layout.sampleSize
+      }
+      guard blockSize > 0 else {
+        failReads(of: device, with: .noDevice)
+        return true
+      }
       guard byteCount == capture.blockSize else {
         // libiio asks for a rest that is less than a sample of the kernel's size, which the kernel refuses.
         failReads(of: device, with: .invalid)
         return true
       }
       block.removeAll(keepingCapacity: true)
-      devices[device].capture?.queue.move(byteCount, to: &block)
+      devices[device].capture?.queue.move(blockSize, to: &block)
       devices[device].waitingSince = now
       for reader in readers where send(block: capture, to: reader) { hasEnded = true }
     }
@@ -163,11 +187,12 @@ extension IIODEngine {
     }
     connections[connection].output.append(contentsOf: block[..<count])
     read.remaining -= count
-    guard read.remaining < capture.layout.unpaddedSize else {
+    let isLast = isFinishing && block.count < capture.blockSize
+    guard read.remaining < capture.layout.unpaddedSize || isLast else {
       connections[connection].activity = .reading(read)
       return false
     }
-    // A rest that is less than a sample is not delivered; a zero says so.
+    // A rest that is less than a sample, or that will not come, is not delivered; a zero says so.
     if read.remaining > 0 { connections[connection].send(code: 0) }
     connections[connection].activity = .idle
     return true

@@ -99,6 +99,8 @@ public struct IIODEngine: Sendable {
   private var retired = Statistics()
   /// Whether clients get no answers at all for the moment.
   var isStalled = false
+  /// Whether no more samples will come: what is left is given out, in blocks that are not full where need be.
+  var isFinishing = false
   var block: [UInt8] = []
 
   /// An engine that serves a board.

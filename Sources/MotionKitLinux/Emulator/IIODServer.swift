@@ -110,6 +110,20 @@ public final class IIODServer: Sendable {
     }
   }
 
+  /// Lets clients take what their buffers still hold, which they get in blocks that are not full, and then ENODEV.
+  ///
+  /// - Parameters:
+  ///   - seconds: The longest wait for clients that do not read.
+  ///   - isWanted: Asked about twenty times a second whether to go on waiting.
+  public func finish(within seconds: Double, while isWanted: () -> Bool = { true }) {
+    loop.change { state, now in state.engine.finish(at: now) }
+    let deadline = nanoseconds(of: CLOCK_MONOTONIC) + Timestamp(seconds: seconds).nanoseconds
+    while nanoseconds(of: CLOCK_MONOTONIC) < deadline, isWanted(), !loop.state.withLock({ $0.engine.isDrained }) {
+      var pause = timespec(tv_sec: 0, tv_nsec: 10_000_000)
+      nanosleep(&pause, nil)
+    }
+  }
+
   /// Closes all connections and the port; returns when that is done. Safe to call twice and from any thread.
   public func stop() { loop.stop() }
 }

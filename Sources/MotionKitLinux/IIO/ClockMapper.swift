@@ -37,6 +37,8 @@ struct ClockMapper: Sendable {
   static let firstArrivalTolerance: Int64 = 5_000_000_000
   /// A kernel's buffer holds no samples older than this, nanoseconds: what looks older is of another clock.
   static let oldestSample: Int64 = 3_600_000_000_000
+  /// Nothing has been up for 30 years: a stamp beyond, nanoseconds, counts from 1970.
+  static let latestUptime: Int64 = 946_080_000_000_000_000
   /// Drift is taken from the fastest arrival in windows of this length, nanoseconds.
   static let driftWindow: Int64 = 10_000_000_000
   /// Drift is reported whenever it has moved this far, nanoseconds.
@@ -170,13 +172,24 @@ struct ClockMapper: Sendable {
         return domains[index].offset
       }
     }
-    let owner =
-      declared.isEmpty ? "the device's own clock" : isRemote ? "the board's \(declared) clock" : "a clock of its own"
-    domains.append(Domain(name: declared.isEmpty ? "device" : declared, offset: estimate, windowStart: arrival))
+    let real = Self.realClock(declared: declared, stamp: last)
+    var owner =
+      declared.isEmpty ? "the device's own clock" : isRemote ? "the board's \(real) clock" : "a clock of its own"
+    if isRemote, real != declared { owner += ", though \(declared) is set" }
+    domains.append(Domain(name: declared.isEmpty ? "device" : real, offset: estimate, windowStart: arrival))
     devices[device].clock = .domain(domains.count - 1)
     note(
       device, "stamps are of \(owner); boot clock = stamp + \(estimate) ns, from the first arrival", arrival, &events)
     return estimate
+  }
+
+  /// The clock that a remote board's stamps are really of: HID hubs stamp by the wall clock whatever is set.
+  private static func realClock(declared: String, stamp: Int64) -> String {
+    let isWallClock = stamp >= latestUptime
+    switch declared {
+    case "boottime", "monotonic", "monotonic_coarse", "monotonic_raw": return isWallClock ? "realtime" : declared
+    default: return declared
+    }
   }
 
   /// The kernel clock that fits: the declared one where its stamps are not of the future, else the one with the newest.

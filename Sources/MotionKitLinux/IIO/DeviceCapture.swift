@@ -21,6 +21,9 @@ final class DeviceCapture: Sendable {
   static let retryTimes = 0.1...1.0
   /// A device that a foreign trigger has left without a sample this often is polled from then on.
   static let silentStartsBeforePolling = 2
+  /// A start waits so long for captures of the same context that still put attributes back, seconds: it would take what
+  /// they set for what was there before.
+  static let puttingBackTime = 3.0
   /// How long a host may take to be reached, seconds.
   static let connectTime = 4.5
 
@@ -38,6 +41,8 @@ final class DeviceCapture: Sendable {
   private struct State: Sendable {
     var isStopping = false
     var isFinished = false
+    /// Whether `puttingBack` counts it.
+    var isPuttingBack = false
     var canceller: IIOBufferCanceller?
     /// Batches are so much longer than they need be by the first measurement.
     var fillFactor = 1.0
@@ -60,9 +65,17 @@ final class DeviceCapture: Sendable {
 
   /// Starts the thread.
   func start() throws(MotionKitError) {
-    try SystemThread.detach(name: "iio \(plan.device.name)") {
-      self.run()
-      self.state.withLockNotifying { $0.isFinished = true }
+    do {
+      try SystemThread.detach(name: "iio \(plan.device.name)") {
+        self.run()
+        self.state.withLockNotifying { state in
+          state.isFinished = true
+          if state.isPuttingBack { Self.puttingBack.withLockNotifying { $0[self.uri, default: 1] -= 1 } }
+        }
+      }
+    } catch {
+      state.withLock { $0.isFinished = true }
+      throw error
     }
   }
 
@@ -76,10 +89,23 @@ final class DeviceCapture: Sendable {
 
   /// Asks the thread to end.
   func requestStop() {
-    state.withLockNotifying {
-      $0.isStopping = true
-      $0.canceller?.cancel()
+    state.withLockNotifying { state in
+      if !state.isStopping, !state.isFinished {
+        state.isPuttingBack = true
+        Self.puttingBack.withLock { $0[uri, default: 0] += 1 }
+      }
+      state.isStopping = true
+      state.canceller?.cancel()
     }
+  }
+
+  /// Captures that were asked to end and have not ended, by the URI of their context.
+  private static let puttingBack = Locked<[String: Int]>([:])
+
+  /// Waits until no capture of a context is still putting attributes back, for `puttingBackTime` at most.
+  static func waitForPuttingBack(_ uri: String) {
+    let deadline = nanoseconds(of: CLOCK_MONOTONIC) + Int64(puttingBackTime * 1e9)
+    _ = puttingBack.wait(until: deadline) { $0[uri, default: 0] <= 0 ? () : nil }
   }
 
   /// Whether the thread has ended by `deadline`.
@@ -128,6 +154,9 @@ final class DeviceCapture: Sendable {
       _ = state.wait(until: end) { $0.isStopping ? true : nil }
       pause = min(retry.upperBound, pause * 2)
     }
+    // Stopped between two attempts, when no session is there to put back what the last one changed.
+    guard !changes.isEmpty, (try? probeNetwork(uri: uri, seconds: Self.connectTime)) != nil else { return }
+    if let context = try? IIOContext(uri: uri) { changes.restore(context) }
   }
 
   /// Opens the device, reads it until that fails or is stopped, and puts back what was changed.
@@ -260,6 +289,9 @@ final class DeviceCapture: Sendable {
     var lastStamp: Int64 = 0
     var leastLag = Int64.max
     var lagging = 0
+    // Some kernels' HID drivers (press, rotation in 6.1) give every sample the time of the first.
+    var lastOwnStamp: Int64?
+    var isFrozen = false
     while true {
       let bytes: UnsafeRawBufferPointer
       do {
@@ -279,7 +311,16 @@ final class DeviceCapture: Sendable {
       samples.removeAll(keepingCapacity: true)
       let count = decoder.decode(bytes, step: step, into: &samples)
       guard count > 0 else { continue }
-      let isHostStamped = !decoder.hasStamps
+      let ownStamp = samples.last?.time.nanoseconds
+      if decoder.hasStamps, !isFrozen, ownStamp == lastOwnStamp {
+        isFrozen = true
+        send(
+          .event(
+            name: "capture",
+            detail: "\(plan.device.title): its time stamps stand still; its samples are stamped when they arrive"))
+      }
+      lastOwnStamp = ownStamp
+      let isHostStamped = !decoder.hasStamps || isFrozen
       if isHostStamped { lastStamp = max(lastStamp, arrival - Int64(count) * period) }
       lastStamp = spreadStamps(
         &samples, perScan: decoder.samplesPerScan, period: period, arrival: isHostStamped ? arrival : nil,
@@ -420,6 +461,7 @@ final class DeviceCapture: Sendable {
     let asked = plan.wantedRate > 0 ? plan.wantedRate : plan.sensors.map(\.rate).max() ?? 0
     let rate = asked > 0 ? min(asked, 1000) : IIOInventory.defaultPollingRate
     let period = Int64(1e9 / rate)
+    try plan.switchOnStepCounter(device, channels, &changes)
     // One reading first: whether the device answers at all belongs to the start.
     var samples: [SensorSample] = []
     try readOnce(channels, into: &samples)
@@ -542,9 +584,12 @@ struct AttributeChanges {
     return code
   }
 
+  /// Whether there is nothing to put back.
+  var isEmpty: Bool { list.isEmpty && triggers.isEmpty }
+
   /// Puts everything back, the last change first.
   mutating func restore(_ context: IIOContext) {
-    guard !list.isEmpty || !triggers.isEmpty else { return }
+    guard !isEmpty else { return }
     let devices = Dictionary(context.devices.map { ($0.id, $0) }) { first, _ in first }
     for change in list.reversed() {
       guard let device = devices[change.device] else { continue }

@@ -62,6 +62,7 @@ public final class IIOSource: SensorSource {
     self.timers = timers
     if uri.hasPrefix("local") { timers.removeLeftovers() }
     try probeNetwork(uri: uri, seconds: DeviceCapture.connectTime)
+    DeviceCapture.waitForPuttingBack(uri)
     let inventory = try Self.takeInventory(uri)
     self.inventory = inventory
     var notes = inventory.notes
@@ -81,6 +82,7 @@ public final class IIOSource: SensorSource {
   /// is noted, reported as `lost` and tried again.
   public func start(_ request: SensorRequest) throws(MotionKitError) -> SourceDescription {
     stop()
+    DeviceCapture.waitForPuttingBack(uri)
     let (plans, planNotes, triggers) = try planWithTriggers(request)
     var isRunning = false
     defer { if !isRunning { timers.remove(triggers) } }
@@ -215,7 +217,7 @@ func currentAnchor() -> ClockAnchor {
 }
 
 /// libiio writes to sockets whose other end may be gone. A handler that the program has set is left alone.
-private func ignoreBrokenPipes() {
+func ignoreBrokenPipes() {
   var action = sigaction()
   guard sigaction(SIGPIPE, nil, &action) == 0, action.__sigaction_handler.sa_handler == nil else { return }
   action.__sigaction_handler.sa_handler = SIG_IGN

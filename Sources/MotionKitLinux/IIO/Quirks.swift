@@ -21,6 +21,14 @@ struct Quirk: Sendable {
       note: "driver prints a scale 100 times too small; corrected")
   ]
 
+  /// A note on sensors whose scale cannot be trusted, by the sysfs path of a local device: those of the AMD Sensor Fusion
+  /// Hub, on HID bus 0x20 (BUS_AMD_SFH). Which kernel has which factor does not show in the device.
+  static func doubt(path: String) -> String? {
+    guard path.contains("/0020:1022:") else { return nil }
+    return "AMD Sensor Fusion Hub: some kernels give an accelerometer 10 and a gyroscope 100 times too small;"
+      + " motionlog doctor compares it with gravity"
+  }
+
   /// The fault that concerns this sensor, if one is known.
   static func find(part: String, kind: SensorKind, scale: Double) -> Quirk? {
     all.first { $0.kind == kind && $0.parts.contains(part) && abs(scale) < $0.scaleBelow }

@@ -146,6 +146,7 @@ extension DeviceModel {
       }
       add(.barometer, "pressure", values, to: &sensors, &refused)
     }
+    if let counter = stepCounter() { sensors.append(counter) }
     return (sensors, refused)
   }
 
@@ -170,6 +171,7 @@ extension DeviceModel {
         return
       }
     }
+    if kind != .barometer, let doubt = Quirk.doubt(path: path) { notes.append(doubt) }
     let first = values[0].channel
     var sensor = SensorModel(kind: kind, channels: plans, rate: 0, notes: notes)
     if kind != .barometer {

@@ -26,7 +26,12 @@ struct IIOInventory: Hashable, Sendable {
       let (sensors, refused) = device.sensors()
       candidates += sensors.map { SensorCandidate(device: index, sensor: $0) }
       notes += refused
-      if sensors.isEmpty, refused.isEmpty {
+      let (fused, fusedNotes) = FusedModel.find(in: [device])
+      notes += fusedNotes
+      if !fused.isEmpty {
+        let names = fused.map(\.kind.words).joined(separator: ", ")
+        notes.append("\(device.title): computes \(names) by itself; `record --fused` keeps that in files of its own")
+      } else if sensors.isEmpty, refused.isEmpty, fusedNotes.isEmpty {
         let channels = device.channels.map(\.id).filter { $0 != "timestamp" && $0 != "mount" }
         notes.append("\(device.title): no sensor of a kind that is read (\(channels.joined(separator: ", ")))")
       }
@@ -135,6 +140,13 @@ extension IIOInventory {
   ///
   /// - Returns: The plans and what a person should know of them.
   func plan(_ request: SensorRequest) throws(MotionKitError) -> (plans: [CapturePlan], notes: [String]) {
+    if !request.trigger.isEmpty, request.trigger != "none", trigger(named: request.trigger) == nil {
+      // Said even where every device has a trigger of its own and this one would not be used: it is a slip of the pen.
+      let names = triggers.map(\.name).joined(separator: ", ")
+      throw .notFound(
+        what: "there is no trigger '\(request.trigger)'",
+        hint: names.isEmpty ? "this source has no triggers" : "choose one of: \(names)")
+    }
     var plans: [CapturePlan] = []
     var notes: [String] = []
     var triggerRates: [String: Double] = [:]
@@ -172,6 +184,9 @@ extension IIOInventory {
     return (plans, notes)
   }
 
+  /// The trigger of that name or id.
+  private func trigger(named name: String) -> TriggerModel? { triggers.first { $0.name == name || $0.id == name } }
+
   private func isTimer(_ trigger: String) -> Bool { triggers.contains { $0.name == trigger && $0.hasFrequency } }
 
   /// The trigger for a device: its own, the one asked for, the one that is set, a timer that exists; else polling.
@@ -191,13 +206,7 @@ extension IIOInventory {
       choices.removeAll { $0 == set.name }
       choices.insert(set.name, at: 0)
     }
-    if !request.trigger.isEmpty {
-      guard let named = triggers.first(where: { $0.name == request.trigger || $0.id == request.trigger }) else {
-        let names = triggers.map(\.name).joined(separator: ", ")
-        throw .notFound(
-          what: "there is no trigger '\(request.trigger)' for \(device.title)",
-          hint: names.isEmpty ? "this source has no triggers" : "choose one of: \(names)")
-      }
+    if let named = trigger(named: request.trigger) {
       choices.removeAll { $0 == named.name }
       choices.insert(named.name, at: 0)
     }

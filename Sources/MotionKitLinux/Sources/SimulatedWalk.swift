@@ -4,10 +4,13 @@ import SensorFusion
 ///
 /// The body is a sum of smooth periodic motions of the step phase (one a step) and the stride phase (one for two
 /// steps), in proportions that gait studies give:
-/// - the pelvis rises and falls once a step, by the inverted pendulum: step length = 1.25 * 2 sqrt(2 l h - h²) for a leg
-///   l and a rise h (Zijlstra and Hof, Gait & Posture 18(2), 2003), lowest just after the heel strikes;
-/// - it sways to the side once a stride and speeds up and slows down once a step (Inman, Ralston and Todd, "Human
-///   Walking", 1981), and turns by a few degrees about its three axes;
+/// - the pelvis rises and falls once a step, lowest as the heel strikes, and sways to the side once a stride, the more
+///   the slower the walk (Orendurff et al., J. Rehabil. Res. Dev. 41(6), 2004);
+/// - it is fastest where it is lowest, as an inverted pendulum (Cavagna, Thys and Zamboni, J. Physiol. 262, 1976), and
+///   turns by a few degrees about its three axes (Inman, Ralston and Todd, "Human Walking", 1981);
+/// - on stairs each step lifts or lowers it with a start and an end (Riener, Rabuffetti and Frigo, Gait & Posture 15,
+///   2002; Stacoff et al., Gait & Posture 21(1), 2005);
+/// - a runner bounces as a mass on a spring, lowest in the middle of the stance (Blickhan, J. Biomech. 22, 1989);
 /// - the heel strike is a short dip of the path, whose second derivative is the sharp upward pulse that a sensor sees;
 /// - the arm is a double pendulum driven at the stride (Collins, Adamczyk and Kuo, Proc. R. Soc. B 276, 2009);
 /// - the thigh swings about the hip at the stride, with the second harmonic of the knee's flexion.
@@ -41,8 +44,15 @@ struct WalkTrajectory: SimulatedTrajectory {
   private let thighSwing: Double
   private let grip: Quaternion
   private let climb: Climb?
+  private let runs: Bool
   /// Amplitude of the pelvis's rise and fall, m.
   private let bounce: Double
+  /// Amplitude of its sway to the sides, m.
+  private let sway: Double
+  /// The same three times a stride.
+  private let waver: Double
+  /// Amplitude by which it runs ahead and falls back, m.
+  private let surge: Double
   let duration: Double
 
   /// A staircase: the height gained as a function of the step phase.
@@ -61,8 +71,16 @@ struct WalkTrajectory: SimulatedTrajectory {
       let inFloor = local - floor * period
       // A stair's rise takes one step to set in, so it ends one step after the flight's last half step.
       let flight = inFloor.ramp(over: 1) - (inFloor - Double(stepsPerFloor)).ramp(over: 1)
-      let up = (flight * (1 / Double(stepsPerFloor)) + floor) * floorHeight
-      return isUp ? up : -up
+      // The body does not glide: it is lifted fastest a quarter of a step after the heel's strike and hardly at the strike;
+      // on the way down it drops on to the next stair and is caught. 0.167 m a stair, 0.4 and 0.8 of the speed going up and
+      // down with each step: 1.1 and 2.1 m/s² at 1.6 steps a second, with the rest of the walk peaks of the force of 1.2
+      // and 1.4 body weights.
+      let share = inFloor.step(over: 1) - (inFloor - Double(stepsPerFloor)).step(over: 1)
+      let angle = (phase - (isUp ? 0 : 0.15)) * (2 * .pi)
+      let ripple = (angle.cosine - 1) * share * ((isUp ? 0.4 : 0.8) / (2 * .pi))
+      let climbed = (flight * (1 / Double(stepsPerFloor)) + floor) * floorHeight
+      let beat = ripple * (floorHeight / Double(stepsPerFloor))
+      return (isUp ? climbed : -climbed) + beat
     }
   }
 
@@ -84,6 +102,14 @@ struct WalkTrajectory: SimulatedTrajectory {
     radius usualRadius: Double
   ) throws(MotionKitError) {
     self.climb = climb
+    if climb == nil {
+      runs =
+        try settings.choice("gait", "walk or run", default: "walk", of: ["walk", "run"]) == "run"
+    } else {
+      runs = false
+    }
+    let usualCadence = runs ? 2.7 : usualCadence
+    let usualLength = runs ? 1.0 : usualLength
     let words = Placement.allCases.map(\.rawValue)
     let word = try settings.choice(
       "placement", "where the device is: " + words.joined(separator: ", "), default: "held", of: words)
@@ -116,8 +142,11 @@ struct WalkTrajectory: SimulatedTrajectory {
     unevenness = BandLimited(
       band: 0.04...cadence / 2, order: 0, sigma: min(0.2, 2 * variability), count: 6, random: &random)
     armLength = try settings.number("arm", "length from shoulder to hand, m", default: 0.62, in: 0.2...1.2)
+    // Arms swing with the legs: 18 degrees with steps of 0.7 m.
+    let usualSwing = runs ? 25 : climb != nil ? 12 : 18 * min(1.3, max(0.3, stepLength / 0.7))
     swing =
-      try settings.number("swing", "amplitude of the arm's swing, degrees", default: 18, in: 0...90) * radiansPerDegree
+      try settings.number("swing", "amplitude of the arm's swing, degrees", default: usualSwing, in: 0...90)
+      * radiansPerDegree
     armLean =
       try settings.number("lean", "how far forward the arm hangs, degrees", default: 10, in: -45...90)
       * radiansPerDegree
@@ -125,17 +154,36 @@ struct WalkTrajectory: SimulatedTrajectory {
       try settings.number("lag", "how late the arm's swing is, degrees of the stride", default: 30, in: -180...180)
       * radiansPerDegree
     elbowBend =
-      try settings.number("elbow", "how far the elbow is bent, degrees", default: 20, in: 0...120)
+      try settings.number("elbow", "how far the elbow is bent, degrees", default: runs ? 80 : 20, in: 0...120)
       * radiansPerDegree
+    // So do thighs; on stairs they lift the leg, however short the stair is.
+    let usualThigh = runs ? 28 : climb != nil ? 15 : 15 * min(1.3, max(0.3, stepLength / 0.7))
     thighSwing =
-      try settings.number("thigh", "amplitude of the thigh's swing, degrees", default: 15, in: 0...60)
+      try settings.number("thigh", "amplitude of the thigh's swing, degrees", default: usualThigh, in: 0...60)
       * radiansPerDegree
     grip = try readAttitude(&settings)
-    // h from Zijlstra and Hof's formula for a leg of 0.9 m: with u = step / 2.5, h = l - sqrt(l² - u²). Four fifths of
-    // it agree with the 2.7 to 4.8 cm from slow to fast walking of Orendurff et al., J. Rehabil. Res. Dev. 41(6), 2004.
-    let leg = 0.9
-    let u = min(0.8 * leg, stepLength / 2.5)
-    bounce = 0.8 * (leg - (leg * leg - u * u).squareRoot()) / 2 * strength
+    let omega = 2 * Double.pi * cadence
+    if runs {
+      // A half sine of force over 0.7 of each step and nothing in the air: its first harmonic is 12 m/s². Brake and push
+      // along the way are 0.3 of the weight, the change of sides half of that (Cavanagh and Lafortune, J. Biomech. 13,
+      // 1980).
+      bounce = 12 / (omega * omega) * strength
+      surge = 3 / (omega * omega) * strength
+      sway = 1.5 / (omega * omega / 4)
+    } else {
+      // Orendurff: 2.74 and 4.83 cm up and down, 6.99 and 3.85 cm to the sides at 0.7 and 1.6 m/s, where steps are 0.51
+      // and 0.78 m long at 1.36 and 2.06 a second (step length over cadence hardly depends on the speed: 0.38 m s). To the
+      // sides that is the same acceleration, 0.64 and 0.80 m/s²: the weight on one foot or the other.
+      // On stairs the body bounces as in a slow walk, however short the stairs.
+      let change = (min(0.9, max(climb == nil ? 0.2 : 0.514, stepLength)) - 0.514) / (0.778 - 0.514)
+      bounce = 0.5 * (0.0274 + 0.0209 * change) * strength
+      sway = 0.72 * strength / (omega * omega / 4)
+      // What it loses in height it gains in speed: v dv = r g dh, two thirds of it (r) at usual speeds.
+      surge = 0.65 * standardGravity * bounce / (max(0.3, stepLength) * cadence * omega)
+    }
+    // To the sides the body moves in odd harmonics of the stride (Menz, Lord and Fitzpatrick, Gait & Posture 18(1), 2003):
+    // here the third, a fifth of the vertical acceleration.
+    waver = 0.2 * bounce / 2.25
     // Each of the two rises of the phase costs half its length.
     duration = steps == 0 ? .infinity : lead + Double(steps) / cadence + rise + 3
   }
@@ -214,6 +262,8 @@ struct WalkTrajectory: SimulatedTrajectory {
     let step: (sine: Jet, cosine: Jet)
     let double: (sine: Jet, cosine: Jet)
     let stride: (sine: Jet, cosine: Jet)
+    /// Cosine of three times the stride phase.
+    let triple: Jet
     /// Stronger and weaker steps in turn, and from one to the next, with the envelope.
     let weight: Jet
     /// 1 just as a heel strikes, near 0 otherwise.
@@ -227,6 +277,7 @@ struct WalkTrajectory: SimulatedTrajectory {
       step = angle.sineAndCosine
       double = (angle * 2).sineAndCosine
       stride = (angle * 0.5).sineAndCosine
+      triple = (angle * 1.5).cosine
       // At strikes (phase n + 1/2) the stride's sine is +1 and -1 in turn.
       weight = (stride.sine * asymmetry + 1) * evenness * envelope
       strike = Self.pulse(cosine: -step.cosine, width: 0.02, frequency: cadence)
@@ -252,16 +303,25 @@ struct WalkTrajectory: SimulatedTrajectory {
       case .ear: 0.65
       }
     let shake = gait.weight * (strength * passed)
-    let forward = gait.step.sine * gait.envelope * (0.010 * strength) + gait.strike * shake * 0.0006
-    let left = gait.stride.cosine * gait.envelope * 0.02
-    // The second harmonic of 1.5 mm and the dip of 1.4 mm give 0.6 and 3.5 m/s² at 1.6 steps a second.
+    let forward = gait.step.sine * gait.envelope * -surge + gait.strike * shake * 0.0006
+    let left = gait.stride.cosine * gait.envelope * sway + gait.triple * gait.envelope * waver
     // Standing, the body is as high as in the middle of a stance (cosine 1).
-    let up =
-      (gait.step.cosine - 1) * gait.weight * (bounce * passed) + (gait.double.cosine - 1) * shake * 0.0015
-      - gait.strike * shake * 0.0014
-    // The right side comes forward with the right heel (stride sine 1) and sinks while the left leg stands (cosine 1).
+    let up: Jet
+    if runs {
+      // The middle of the stance is a third of a step after the landing (phase 1/2): phase 0.84.
+      let (sine, cosine) = (gait.step.sine, gait.step.cosine)
+      let depth = cosine * Elementary.cos(2 * .pi * 0.34) - sine * Elementary.sin(2 * .pi * 0.34)
+      up = (depth - 1) * gait.weight * (bounce * passed) - gait.strike * shake * 0.002
+    } else {
+      // The second harmonic of 1.5 mm and the dip of 1.4 mm give 0.6 and 3.5 m/s² at 1.6 steps a second.
+      up =
+        (gait.step.cosine - 1) * gait.weight * (bounce * passed) + (gait.double.cosine - 1) * shake * 0.0015
+        - gait.strike * shake * 0.0014
+    }
+    // The right side comes forward with the right heel (stride sine 1) and sinks as the left leg takes the weight, an eighth
+    // of a stride before the body is over it (cosine 1): Perry and Burnfield, "Gait Analysis", 2nd ed. 2010.
     let turn = gait.stride.sine * gait.envelope * (5 * radiansPerDegree)
-    let list = gait.stride.cosine * gait.envelope * (3 * radiansPerDegree)
+    let list = (gait.stride.cosine - gait.stride.sine) * gait.envelope * (Self.half * 3 * radiansPerDegree)
     let tilt = gait.step.cosine * gait.envelope * (1.5 * radiansPerDegree)
     return (.aboutZ(turn) * .aboutY(tilt) * .aboutX(list), JetVector(forward, left, up))
   }
@@ -324,7 +384,7 @@ struct WalkTrajectory: SimulatedTrajectory {
     var position = JetVector(Jet(0), Jet(-0.1), Jet(-0.05)) + leg.rotate(Vector3(0.08, -0.02, -0.18))
     // The swinging leg lifts the cloth and the device with it; its own heel strikes harder than the other.
     position.z =
-      position.z + gait.lift * gait.envelope * (0.012 * strength)
+      position.z + gait.lift * gait.envelope * (0.012 * strength * thighSwing / (15 * radiansPerDegree))
       - gait.strike * (gait.stride.sine + 1) * gait.envelope * (0.0012 * strength)
     return (leg * .aboutX(slide) * Self.mount(0.5, -0.5, 0.5, -0.5), position)
   }

@@ -25,6 +25,9 @@ public struct BackgroundMagnetometerCalibrator: Sendable {
   /// Values that a fit needs, and the residual (share of the radius) beyond which it is not taken.
   static let leastCount = 8
   static let largestResidual = 0.12
+  static let goodResidual = 0.06
+  /// The share of the old offset's scatter that a new one may have at most.
+  static let improvement = 0.5
   /// The field's strength on earth, µT, with a margin: a fit outside is not the earth's field.
   static let plausibleRadius = 15.0...90.0
   /// Time in which quality halves when nothing new is seen, s.
@@ -37,6 +40,7 @@ public struct BackgroundMagnetometerCalibrator: Sendable {
 
   private var values: [Value] = []
   private var target: Vector3
+  private var announced: Vector3
   private var lastSample = Timestamp(nanoseconds: .min)
   private var lastFit = Timestamp(nanoseconds: .min)
   private var hasNews = false
@@ -46,23 +50,30 @@ public struct BackgroundMagnetometerCalibrator: Sendable {
   public init(offset: Vector3 = .zero) {
     self.offset = offset
     target = offset
+    announced = offset
     values.reserveCapacity(Self.capacity)
   }
 
-  /// Takes one field (µT, device axes, as measured).
-  public mutating func add(_ field: Vector3, at time: Timestamp) {
+  /// Takes one field (µT, device axes, as measured). Returns the way that the offset in use is about to go, when a fit has
+  /// moved it far from where it was last said to go; nil else.
+  @discardableResult
+  public mutating func add(_ field: Vector3, at time: Timestamp) -> Vector3? {
     guard field.isFinite, lastSample.nanoseconds == .min || time.seconds(since: lastSample) >= Self.sampleStep else {
-      return
+      return nil
     }
     let dt = lastSample.nanoseconds == .min ? 0 : min(1, time.seconds(since: lastSample))
     lastSample = time
     offset += (target - offset) * lowPassGain(dt, Self.slewTime)
     qualityPercent *= 1 - dt * (0.6931 / Self.halfLife)
     keep(Value(vector: field, time: time))
-    guard hasNews, lastFit.nanoseconds == .min || time.seconds(since: lastFit) >= Self.fitStep else { return }
+    guard hasNews, lastFit.nanoseconds == .min || time.seconds(since: lastFit) >= Self.fitStep else { return nil }
     lastFit = time
     hasNews = false
     fit()
+    let shift = target - announced
+    guard shift.norm > FilterConstants.ironShift else { return nil }
+    announced = target
+    return shift
   }
 
   private mutating func keep(_ value: Value) {
@@ -111,18 +122,29 @@ public struct BackgroundMagnetometerCalibrator: Sendable {
     let fitted = squared.squareRoot()
     guard Self.plausibleRadius.contains(fitted) else { return }
     let candidate = centre + mean
-    let squares = values.reduce(0.0) { sum, value in
-      let error = (value.vector - candidate).norm - fitted
-      return sum + error * error
-    }
-    let residual = (squares / Double(values.count)).squareRoot() / fitted
-    let coverage = EllipsoidFit.coverage(values.map { $0.vector - candidate })
+    let scatter = scatter(about: candidate)
+    let residual = scatter / fitted
     guard residual < Self.largestResidual else {
       // The field itself has changed: start anew from what is seen now.
       values.removeAll(keepingCapacity: true)
       return
     }
+    // A field that changes from place to place moves a fit too, but makes it hardly better than the old one.
+    guard residual < Self.goodResidual, scatter < Self.improvement * self.scatter(about: target) else { return }
+    let coverage = EllipsoidFit.coverage(values.map { $0.vector - candidate })
     (target, radius) = (candidate, fitted)
     qualityPercent = 100 * min(1, 2 * coverage) * (1 - residual / Self.largestResidual)
+  }
+
+  /// Root mean square deviation of the values' distances from a centre from their mean, µT.
+  private func scatter(about centre: Vector3) -> Double {
+    var (sum, squares) = (0.0, 0.0)
+    for value in values {
+      let norm = (value.vector - centre).norm
+      sum += norm
+      squares += norm * norm
+    }
+    let count = Double(values.count)
+    return max(0, squares / count - sum / count * (sum / count)).squareRoot()
   }
 }

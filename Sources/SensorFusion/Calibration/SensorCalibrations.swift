@@ -52,11 +52,14 @@ extension AxisCalibration {
 }
 
 extension MotionPipeline.Configuration {
-  /// The filter's settings for calibrated samples: a calibration moves the values at which a sensor clips.
+  /// The filter's settings for calibrated samples: a calibration moves the values at which a sensor clips, and leaves less
+  /// of the accelerometer's offset.
   var filterAfterCalibration: ComplementaryFilter.Configuration {
     var settings = filter
     if let accelerometer = calibration.accelerometer {
       settings.accelerometerRange = accelerometer.reach(of: settings.accelerometerRange)
+      settings.accelerometerOffsetSigma = min(
+        settings.accelerometerOffsetSigma, FilterConstants.calibratedOffsetSigma)
     }
     if let gyroscope = calibration.gyroscope {
       settings.gyroscopeRange = gyroscope.reach(of: settings.gyroscopeRange)

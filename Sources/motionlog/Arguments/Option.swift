@@ -26,6 +26,7 @@ enum Option: String, CaseIterable {
   case syncInterval = "sync-interval"
   case minFree = "min-free"
   case compress
+  case fused
   case label
   case origin
   case accelUnit = "accel-unit"
@@ -96,7 +97,8 @@ enum Option: String, CaseIterable {
     case .host: "ADDRESS"
     case .port: "N"
     case .history: "PATH|none"
-    case .json, .dryRun, .verify, .smooth, .loop, .compress, .once, .week, .assumeRate, .quiet, .verbose, .noColor,
+    case .json, .dryRun, .verify, .smooth, .loop, .compress, .fused, .once, .week, .assumeRate, .quiet, .verbose,
+      .noColor,
       .help,
       .version:
       nil
@@ -153,6 +155,11 @@ enum Option: String, CaseIterable {
     case .syncInterval: ["the most that a loss of power may take: 5s (default: 1s)"]
     case .minFree: ["end before the disk has less than this left: 500MB"]
     case .compress: ["CSV files packed with zstd (.csv.zst); every command reads them as they are"]
+    case .fused:
+      [
+        "also what a chip or hub computes by itself, in files of its own:",
+        "fused_attitude.csv, fused_gravity.csv, fused_linear_acceleration.csv",
+      ]
     case .label: ["words of your own for session.json: place=pocket,walker=anna"]
     case .origin: ["a sentence for session.json that says where the data come from"]
     case .accelUnit: ["unit of the accelerometer: g, m/s^2, or with a scale: '0.000061 g'"]

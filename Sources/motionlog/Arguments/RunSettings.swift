@@ -46,6 +46,9 @@ struct RunSettings {
     if let text = arguments[.rate] { (commonRate, rates) = try OptionValues.rates(text, option: .rate) }
     if let text = arguments[.device] { devices = try OptionValues.pairs(text, option: .device) }
     trigger = arguments[.trigger] ?? ""
+    if arguments.has(.trigger), ["file:", "sim:"].contains(where: source.hasPrefix) {
+      throw .conflict("option --trigger is for devices; \(source) has no triggers")
+    }
     frame = try Self.frame(arguments)
     if let text = arguments[.duration] { duration = try OptionValues.duration(text, option: .duration) }
     if let text = arguments[.interval] { interval = try OptionValues.duration(text, option: .interval) }

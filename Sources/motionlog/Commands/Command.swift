@@ -46,6 +46,25 @@ struct Command: Sendable {
       ],
       run: DevicesCommand.run),
     Command(
+      name: "doctor", summary: "what is wrong with sensors, and how to mend it",
+      text: [
+        "Looks at kernel modules, device files and permissions, triggers, clocks and who else reads; then takes a few",
+        "seconds of samples from every sensor: is the rate reached, and is what it measures at rest possible? Lay the",
+        "board down for it. Each finding comes with its remedy. Nothing is changed that is not put back. Exit code 0 if",
+        "nothing is at fault, 1 if something is, 3 if there is no sensor, 4 if this user is not permitted.",
+      ],
+      options: [.source, .sensors, .rate, .trigger, .duration, .json],
+      optionHelp: [
+        .duration: ["time to measure each sensor for (default: 3s)"],
+        .sensors: ["those to measure: accel,gyro,mag,baro (default: all)"],
+      ],
+      examples: [
+        ("motionlog doctor -u sim:still", "what a healthy board looks like"),
+        ("motionlog doctor", "this machine's sensors"),
+        ("motionlog doctor -u ip:board.local --json", "those of a board that runs iiod, for programs"),
+      ],
+      run: DoctorCommand.run),
+    Command(
       name: "live", summary: "attitude, acceleration, heading, altitude and steps as they happen",
       text: [
         "On a terminal: a readout in place, with an artificial horizon. q quits, p pauses, z sets the altitude",
@@ -64,7 +83,7 @@ struct Command: Sendable {
         "Writes raw samples and everything computed from them into the new directory DIR (default: motion- and the",
         "time) and prints its name. m or SIGUSR1 marks an event. Data reach the disk at least once a second.",
       ],
-      options: starting + [.rotate, .syncInterval, .minFree, .compress, .label, .origin, .speed, .history],
+      options: starting + [.rotate, .syncInterval, .minFree, .compress, .fused, .label, .origin, .speed, .history],
       examples: [
         ("motionlog record walk -u sim:walk -d 30s", "half a minute of a simulated walk"),
         ("motionlog record --rate 200,mag=100,baro=25", "this machine's sensors until Ctrl-C"),

@@ -13,7 +13,7 @@ enum EmulateCommand {
     let emulator = try Emulator(uri: uri, settings: settings)
     defer { emulator.stop() }
     // The address is the command's result: scripts read it, and know by it that clients may come.
-    let address = "ip:\(isThisMachine(settings.host) ? "127.0.0.1" : settings.host):\(emulator.server.port)"
+    let address = address(host: settings.host, port: emulator.server.port)
     try context.output.line(address)
     try context.output.flush()
     for device in emulator.server.board.devices where !device.isTrigger {
@@ -68,8 +68,13 @@ enum EmulateCommand {
     return (settings, common.duration)
   }
 
-  private static func isThisMachine(_ host: String) -> Bool {
-    ["0.0.0.0", "::", "localhost"].contains(host)
+  /// The URI for clients on this machine; an IPv6 address stands in brackets.
+  static func address(host: String, port: UInt16) -> String {
+    switch host {
+    case "0.0.0.0", "localhost": "ip:127.0.0.1:\(port)"
+    case "::": "ip:[::1]:\(port)"
+    default: "ip:\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    }
   }
 
   /// Plays until something ends it; on a terminal a line says how it goes.

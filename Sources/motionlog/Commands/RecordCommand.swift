@@ -19,14 +19,17 @@ enum RecordCommand {
     if let recording = started.source as? RecordingSource { info.origin = recording.info.origin }
     if let origin = arguments[.origin] { info.origin = origin }
     info.labels.merge(labels) { $1 }
+    let fused = try arguments.has(.fused) ? FusedRecording(settings, to: directory, &context) : nil
+    defer { fused?.capture.stop() }
     return try record(
-      started, info, to: directory, options: options, duration: settings.duration, &context)
+      started, info, to: directory, options: options, duration: settings.duration, fused: fused, &context)
   }
 
   /// Records a started source until something ends the run.
   static func record(
     _ started: StartedSource, _ info: SessionInfo, to directory: String,
-    options: SessionWriter.Options = SessionWriter.Options(), duration: Double?, _ context: inout Context
+    options: SessionWriter.Options = SessionWriter.Options(), duration: Double?, fused: FusedRecording? = nil,
+    _ context: inout Context
   ) throws -> ExitCode {
     var options = options
     // A source that keeps its own time does not wait for the disk; any other does.
@@ -43,17 +46,20 @@ enum RecordCommand {
     defer { Terminal.restore() }
     let invitation = started.description.isLive || progress.isRecording ? progress.invitation : ""
     context.console.note("recording \(started.description.uri) to \(directory)\(invitation)")
+    try fused?.capture.start()
     var run = started.run
     let result = Result {
       try run.run { batch in
         try writer.consume(batch)
         for line in progress.take(batch) { context.console.note(line) }
+        for line in try fused?.keep() ?? [] { context.console.warning(line) }
         progress.show(writer.progress, &context.console)
         return !progress.isQuitAsked()
       }
     }
     context.console.endProgress()
     started.finishHistory(&context.console)
+    if let fused, case .success = result { for line in try fused.finish() { context.console.note(line) } }
     let summary = try writer.finish(ended: words(for: result), counters: run.counters)
     try context.output.line(path: directory)
     try context.output.flush()

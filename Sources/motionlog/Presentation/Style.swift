@@ -43,6 +43,7 @@ struct Style {
       case "·": result += "."
       case "∞": result += "inf"
       case "…": result += "..."
+      case "→": result += "->"
       default: result += character.isASCII ? String(character) : "?"
       }
     }

@@ -44,6 +44,31 @@ import Testing
     }
   }
 
+  @Test func theLastSamplesComeInAShorterBlock() {
+    var engine = IIODEngine(board: EmulatorSupport.board())
+    let client = opened(&engine)
+    deliver(1..<12, to: &engine)
+    #expect(client.ask("READBUF iio:device0 192\r\n", &engine).hasPrefix("192\n0000000f\n"))
+    engine.finish(at: 0)
+    #expect(!engine.isDrained, "three samples are still to be fetched")
+    let answer = client.ask(bytes: Array("READBUF iio:device0 192\r\n".utf8), &engine)
+    let head = Array("72\n0000000f\n".utf8)
+    #expect(answer.starts(with: head))
+    // The zero ends a read that gets less than it asked for.
+    #expect(answer.count == head.count + 72 + 2 && answer.suffix(2).elementsEqual(Array("0\n".utf8)))
+    #expect(answer.dropFirst(head.count + 48).int32(at: 0) == 11)
+    #expect(engine.isDrained)
+    #expect(client.ask("READBUF iio:device0 192\r\n", &engine) == "-19\n")
+    // One that waits gets what there is at once.
+    var other = IIODEngine(board: EmulatorSupport.board())
+    let waiting = opened(&other)
+    _ = waiting.ask("READBUF iio:device0 192\r\n", &other)
+    deliver(1..<3, to: &other)
+    #expect(waiting.take(&other).isEmpty)
+    other.finish(at: 0)
+    #expect(waiting.take(&other).starts(with: Array("48\n0000000f\n".utf8)))
+  }
+
   @Test func samplesComeInTheKernelsLayout() {
     var engine = IIODEngine(board: EmulatorSupport.board())
     let client = opened(&engine)

@@ -78,6 +78,28 @@ struct IIODToolsTests {
     }
   }
 
+  @Test func aSourceThatIsPlayedOnceIsReadToItsLastSample() throws {
+    // Twenty seconds of a source in one second of ours: a block of 64 is never full at its end.
+    var settings = Emulator.Settings(speed: 20)
+    settings.timeBase = .source
+    settings.loops = false
+    let emulator = try Emulator(settings: settings) { ScriptedBoardSource.ramp(2000) }
+    let isOver = Locked(false)
+    let player = Thread {
+      // A buffer is read through a connection of its own.
+      while emulator.server.statistics.connections < 2, !isOver.withLock({ $0 }) { sched_yield() }
+      try? emulator.run { !isOver.withLock { $0 } }
+      emulator.stop()
+    }
+    player.start()
+    defer { isOver.withLock { $0 = true } }
+    let (_, data) = try run("iio_readdev", emulator.server, ["-b", "64", "accel_3d"])
+    #expect(data.count % 24 == 0 && data.count > 24 * 64)
+    #expect(data.int32(at: data.count - 24) == 1999, "the last sample is the source's last")
+    // A client that is too slow for this speed loses samples, but never their order.
+    for i in 1..<data.count / 24 { #expect(data.int32(at: 24 * i) > data.int32(at: 24 * i - 24)) }
+  }
+
   @Test func someChannelsStreamToSeveralClientsAtOnce() throws {
     try playing { server in
       // The same channels: with others, both programs would get the union, which they do not expect.

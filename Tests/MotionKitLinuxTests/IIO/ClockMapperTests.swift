@@ -135,6 +135,10 @@ import Testing
         == now)
     #expect(7 + mapper.offset(chip, first: 7, last: 7, arrival: now, kernel: kernel, events: &events) == now)
     #expect(events.map(\.name) == ["clock", "clock"])
+    // A stamp of seventeen hundred million seconds is no time since start, whatever is set.
+    #expect(events[0].detail.contains("the board's realtime clock, though boottime is set"), "\(events[0])")
+    #expect(events[1].detail.contains("the board's boottime clock;"), "\(events[1])")
+    #expect(mapper.clockName(hub) == "realtime" && mapper.clockName(chip) == "boottime")
   }
 
   @Test("stalls of the network are not clock steps; a board's clock that is set is", arguments: [-7200, -1, 1, 7200])

@@ -176,6 +176,16 @@ func threeAxisDevice(
     #expect(refused.first?.contains("2 of 3 axes") == true)
   }
 
+  @Test("sensors of the AMD Sensor Fusion Hub carry a note, and are left as they are")
+  func doubtfulHub() throws {
+    let path = "pci0000:00/0000:00:08.1/0000:04:00.7/0020:1022:0001.0001/HID-SENSOR-200073.1.auto"
+    let (hub, _) = threeAxisDevice(name: "accel_3d", path: path).sensors()
+    #expect(hub.first?.notes.contains { $0.contains("AMD") && $0.contains("doctor") } == true)
+    #expect(hub.first?.channels.first?.conversion?.scale == 0.001)
+    let (other, _) = threeAxisDevice(name: "accel_3d", path: "0003:8086:0001.0001/HID-SENSOR-200073.1.auto").sensors()
+    #expect(other.first?.notes.isEmpty == true)
+  }
+
   @Test("the hmc5843's scale is put right, a mended kernel's left alone")
   func quirk() throws {
     let faulty = threeAxisDevice(name: "hmc5843", type: "magn", scale: "0.000007692")

@@ -22,7 +22,7 @@ private let insideDirectory = getenv("MOTIONKIT_FAKE_BOARD").map { String(cStrin
         board.command([bundle, "--testing-library", "swift-testing", "--filter", "InsideFakeBoardTests"]),
         environment: ["MOTIONKIT_FAKE_BOARD": board.directory], output: log))
     #expect(status == 0, "\(contents(log))")
-    #expect(contents(log).contains("with 8 tests"), "\(contents(log))")
+    #expect(contents(log).contains("with 10 tests"), "\(contents(log))")
   }
 
   @Test(
@@ -120,6 +120,35 @@ struct InsideFakeBoardTests {
     #expect(session.samples.allSatisfy { abs($0.time.nanoseconds - begin) < 10_000_000_000 })
   }
 
+  @Test("a driver whose stamps stand still: its samples are stamped when they arrive, and it is said once")
+  func frozenStamps() throws {
+    let feeder = Feeder(board, 0)
+    let source = try openSource("local:")
+    _ = try source.start(SensorRequest(rates: [.accelerometer: 100]))
+    var session = Session(source)
+    let stamp = nanoseconds(of: CLOCK_REALTIME)
+    var fed = 0
+    var come = 0
+    #expect(
+      try session.read(
+        step: {
+          // Ten at a time, once those before have come.
+          guard come >= fed - 2, fed < 200 else { return }
+          for _ in 0..<10 { feeder.feed(stamp: stamp) }
+          fed += 10
+        },
+        until: {
+          come = $0.count(.accelerometer)
+          return come >= 190
+        }), "\(come) of \(fed)")
+    source.stop()
+    #expect(session.events.count { $0.detail.contains("stand still") } == 1, "\(session.events)")
+    let times = session.samples.map(\.time.nanoseconds)
+    #expect(zip(times, times.dropFirst()).allSatisfy { $0 <= $1 })
+    #expect(Set(times).count > 100)
+    #expect(session.count("late") == 0)
+  }
+
   @Test("attributes are set, and put back by stop")
   func restoring() throws {
     let source = try openSource("local:")
@@ -187,6 +216,42 @@ struct InsideFakeBoardTests {
     #expect(try source.read(into: &batch, timeout: 1) == .end)
     #expect(session.samples.count + batch.samples.count == 2)
     #expect(try source.read(into: &batch, timeout: 1) == .end)
+  }
+
+  @Test("the doctor names the silent device, measures the others, and leaves everything as it was")
+  func doctor() throws {
+    let isOver = Locked(false)
+    let hasEnded = Locked(false)
+    let board = board
+    try SystemThread.detach(name: "feeder") {
+      let feeder = Feeder(board, 0)
+      while !isOver.withLock({ $0 }) {
+        feeder.feedDue()
+        _ = isOver.wait(until: nanoseconds(of: CLOCK_MONOTONIC) + 10_000_000) { $0 ? true : nil }
+      }
+      hasEnded.withLockNotifying { $0 = true }
+    }
+    defer {
+      isOver.withLockNotifying { $0 = true }
+      _ = hasEnded.wait(until: nanoseconds(of: CLOCK_MONOTONIC) + 5_000_000_000) { $0 ? true : nil }
+    }
+    var settings = Diagnosis.Settings(seconds: 0.5)
+    settings.rates[.gyroscope] = 100
+    let diagnosis = try Diagnosis.examine(uri: "local:", settings: settings)
+    let faults = diagnosis.findings.filter { $0.level == .fault }
+    // The fake has no device files that are device files, but they may be opened.
+    #expect(diagnosis.findings.contains { $0.topic == .permissions && $0.subject.contains("fake_accel") })
+    #expect(faults.contains { $0.topic == .rates && $0.subject.contains("fake_gyro") }, "\(diagnosis.findings)")
+    let accelerometer = try #require(diagnosis.measurements.first { $0.sensor.name == "fake_accel" })
+    #expect(accelerometer.count > 20)
+    #expect(faults.contains { $0.topic == .values && $0.subject.contains("fake_accel") }, "it reads next to nothing")
+    #expect(diagnosis.measurements.contains { $0.sensor.name == "fake_press" && abs($0.mean.x - 101.325) < 0.001 })
+    #expect(diagnosis.findings.contains { $0.text.contains("in_accel_scale=0.000000") })
+    for device in 0...1 {
+      #expect(board.read(device, "buffer/enable") == "0")
+      #expect(board.read(device, "sampling_frequency") == "50")
+      #expect(board.read(device, "current_timestamp_clock") == "realtime")
+    }
   }
 
   @Test("a device that goes away and comes back: one lost, one found, the other runs on")
