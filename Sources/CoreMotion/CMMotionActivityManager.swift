@@ -108,7 +108,9 @@ open class CMMotionActivity: CMLogItem {
     super.init(timestamp: timestamp)
   }
 
-  convenience init(_ state: ActivityState, startDate: Date) { self.init(state, at: state.timestamp, startDate: startDate) }
+  convenience init(_ state: ActivityState, startDate: Date) {
+    self.init(state, at: state.timestamp, startDate: startDate)
+  }
 
   /// A past activity: its `timestamp` is the instant at which it began, on the boot clock of now (negative for what began
   /// before this machine was started).

@@ -32,7 +32,7 @@ public enum MotionReplay {
   ///
   /// - Parameters:
   ///   - uri: `file:DIRECTORY` for a recording, `sim:SCENE?duration=SECONDS` for a scene.
-  ///   - patience: Seconds of real time after which a replay that does not end is given up.
+  ///   - patience: Seconds of real time without any progress after which a replay is given up.
   ///   - start: Makes and starts what is to be tested.
   /// - Returns: What `start` returned, after the last sample.
   /// - Throws: What `start` throws; `MotionKitError` where the source cannot be opened, fails, does not end, or nobody was
@@ -59,7 +59,7 @@ public enum MotionReplay {
   /// - Parameters:
   ///   - uri: `file:DIRECTORY` for a recording, `sim:SCENE?duration=SECONDS` for a scene.
   ///   - interval: Seconds of the samples' time between ticks; above 0.
-  ///   - patience: Seconds of real time after which a replay that does not end is given up.
+  ///   - patience: Seconds of real time without any progress after which a replay is given up.
   ///   - tick: Gets what `start` returned. An error ends the replay.
   ///   - start: Makes and starts what is to be tested.
   /// - Returns: What `start` returned, after the last sample.
@@ -108,9 +108,8 @@ public enum MotionReplay {
     shared.hold()
     if let ticker { shared.add(ticker) }
     let result = try await SharedSource.$override.withValue(shared) { try await start() }
-    let giveUp = DispatchWorkItem { shared.cancel() }
-    DispatchQueue.global().asyncAfter(deadline: .now() + patience, execute: giveUp)
-    defer { giveUp.cancel() }
+    let watchdog = Watchdog(shared, patience: patience)
+    defer { watchdog.cancel() }
     shared.release()
     var hasTicked = false
     if let ticker {
@@ -149,4 +148,27 @@ public enum MotionReplay {
       }
     }
   }
+}
+
+/// Gives up a replay that does not go on.
+private final class Watchdog {
+  private let timer: any DispatchSourceTimer
+
+  /// Looks four times in `patience` seconds.
+  init(_ shared: SharedSource, patience: Double) {
+    let looks = 4
+    timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "MotionReplay.patience"))
+    timer.schedule(deadline: .now() + patience / Double(looks), repeating: patience / Double(looks))
+    // The handler's own, on its serial queue.
+    nonisolated(unsafe) var (known, unchanged) = (0, 0)
+    timer.setEventHandler {
+      let count = shared.sampleCount
+      unchanged = count == known ? unchanged + 1 : 0
+      known = count
+      if unchanged >= looks { shared.cancel() }
+    }
+    timer.resume()
+  }
+
+  func cancel() { timer.cancel() }
 }

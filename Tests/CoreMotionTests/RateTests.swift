@@ -20,7 +20,8 @@ private func milliseconds(_ items: [CMLogItem]) -> [Int] { items.map { Int((($0.
       return manager
     }
     // Ten at 10 Hz, the last at 0.9 s; then every 10 ms to the end.
-    #expect(milliseconds(log.values) == Array(stride(from: 0, through: 900, by: 100)) + stride(from: 910, to: 4000, by: 10))
+    let expected = Array(stride(from: 0, through: 900, by: 100)) + stride(from: 910, to: 4000, by: 10)
+    #expect(milliseconds(log.values) == expected)
   }
 
   @Test func deviceMotionCanBeRaisedAboveTheRateItBeganWith() async throws {
@@ -97,6 +98,6 @@ private func milliseconds(_ items: [CMLogItem]) -> [Int] { items.map { Int((($0.
       manager.startGyroUpdates(to: .main) { log.add($0, $1) }
       return manager
     }
-    #expect(log.errors.isEmpty && log.values.count == 2000)
+    #expect(log.errors.isEmpty && log.values.count == 80)
   }
 }

@@ -37,7 +37,7 @@ import Testing
   }
 
   private struct Walks: MotionHistory {
-    func pedometerTotals(from start: Int64, to end: Int64) throws(MotionKitError) -> PedometerTotals { PedometerTotals() }
+    func pedometerTotals(from: Int64, to: Int64) throws(MotionKitError) -> PedometerTotals { PedometerTotals() }
     func activities(from start: Int64, to end: Int64) throws(MotionKitError) -> [ActivityRecord] {
       [start, start + 21_000_000_000].map {
         ActivityRecord(

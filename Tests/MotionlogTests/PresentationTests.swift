@@ -123,7 +123,8 @@ import Testing
     #expect(lines.dropFirst().allSatisfy { $0.count <= columns })
   }
 
-  @Test(arguments: [24, 40])
+  // A terminal of 24 rows has room beside four sensors; here are five.
+  @Test(arguments: [25, 40])
   func whatTheSensorsMeasuredIsShownAsItIs(rows: Int) throws {
     var model = model
     var batch = ProcessedBatch()

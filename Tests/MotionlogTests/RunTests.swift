@@ -67,7 +67,9 @@ import Testing
     let thin = try objects(
       BuiltProgram.run(["live", "-u", "sim:walk", "--speed", "max", "-d", "8s", "--json", "--interval", "1s"]).output)
     func count(_ objects: [[String: Any]], _ type: String) -> Int { objects.count { $0["type"] as? String == type } }
-    for type in ["motion", "accelerometer", "gyroscope", "magnetometer"] { #expect((7...9).contains(count(thin, type))) }
+    for type in ["motion", "accelerometer", "gyroscope", "magnetometer"] {
+      #expect((7...9).contains(count(thin, type)), "\(type)")
+    }
     #expect(count(thin, "step") == count(all, "step"))
   }
 

@@ -133,6 +133,10 @@ extension SharedSource {
     }
   }
 
+  /// The fastest sensors of a scene for managers, Hz: about what inertial chips offer, and what a small board can keep up
+  /// with.
+  private static let fastestSimulatedRate = 4000.0
+
   /// The union of what the users want. From a recording or a scene everything: it costs nothing there, and a user who
   /// comes later then finds it running instead of sending everybody back to the beginning.
   private func request(for users: [any SampleConsumer]) throws(MotionKitError) -> SensorRequest {
@@ -147,7 +151,7 @@ extension SharedSource {
     }
     if !isDevice {
       // As on a phone, a wish beyond what can be is the fastest there is.
-      for (kind, rate) in request.rates { request.rates[kind] = min(rate, SimulationSource.rateLimit) }
+      for (kind, rate) in request.rates { request.rates[kind] = min(rate, Self.fastestSimulatedRate) }
       for sensor in available.sensors where request.rates[sensor.kind] == nil { request.rates[sensor.kind] = 0 }
     }
     return request
@@ -174,6 +178,7 @@ extension SharedSource {
       if reader.consumers.contains(where: { $0.pause(before: sample.time) }) { try refresh(&reader) }
       for consumer in reader.consumers { consumer.take(sample) }
       for consumer in reader.consumers { consumer.waitUntilIdle() }
+      samples.wrappingAdd(1, ordering: .relaxed)
       try refresh(&reader)
     }
   }

@@ -39,6 +39,8 @@ public final class SharedSource: Sendable {
   let activity = ActivityTracker()
   /// Values and errors that somebody was given.
   private let deliveries = Atomic<Int>(0)
+  /// Samples given out in lockstep.
+  let samples = Atomic<Int>(0)
 
   private struct Opened {
     var source: (any SensorSource)?
@@ -62,6 +64,8 @@ public final class SharedSource: Sendable {
     var eventCounts: [String: Int64] = [:]
     /// The replay that it was made for is over.
     var isRetired = false
+    /// Why nothing is started any more.
+    var cancellation: MotionKitError?
   }
 
   private init(
@@ -156,7 +160,8 @@ public final class SharedSource: Sendable {
     guard let first = missing.first else { return }
     throw .noSensors(
       uri: uri,
-      hint: "for \(purpose) a sensor of the kind '\(first)' is needed; MOTIONKIT_SOURCE=sim:walk tries it without hardware")
+      hint:
+        "for \(purpose) a sensor of the kind '\(first)' is needed; MOTIONKIT_SOURCE=sim:walk tries it without hardware")
   }
 
   /// After a failed opening, how long the same answer is given without trying again, seconds.
@@ -200,6 +205,7 @@ public final class SharedSource: Sendable {
   // MARK: Users
 
   package func add(_ consumer: any SampleConsumer) {
+    if let cancellation = state.withLock({ $0.cancellation }) { return consumer.finish(cancellation) }
     state.withLock {
       // Before whom it serves: it sees each sample first.
       if consumer.tellsActivity, !$0.consumers.contains(where: { $0 === activity }) { $0.consumers.append(activity) }
@@ -277,6 +283,9 @@ public final class SharedSource: Sendable {
   /// Takes note that somebody was given a value or an error.
   package func noteDelivery() { deliveries.wrappingAdd(1, ordering: .relaxed) }
 
+  /// How many samples were given out in lockstep so far: whether it goes on.
+  package var sampleCount: Int { samples.load(ordering: .relaxed) }
+
   /// Whether nobody was ever given anything.
   package var hasDeliveredNothing: Bool { deliveries.load(ordering: .relaxed) == 0 }
 
@@ -298,15 +307,17 @@ public final class SharedSource: Sendable {
     if let failure { throw failure }
   }
 
-  /// Ends every service of this source without waiting for handlers: no handler call begins after this returns.
+  /// Ends every service of this source for good, without waiting for handlers: no handler call begins after this returns,
+  /// and what is started later fails.
   public func cancel() {
     let consumers = state.withLockNotifying { state -> [any SampleConsumer] in
       defer { state.consumers = [] }
       state.generation += 1
-      state.failure = .unsupported(
+      let failure = MotionKitError.unsupported(
         what: "waiting longer for \(uri)",
-        hint: "it does not end, or a handler's queue does not run: is it suspended, or a main queue that nobody serves?"
-      )
+        hint: "it does not go on: is a handler's queue suspended, or a main queue that nobody serves?")
+      state.failure = failure
+      state.cancellation = failure
       return state.consumers
     }
     for consumer in consumers { consumer.close() }

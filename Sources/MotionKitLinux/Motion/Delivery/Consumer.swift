@@ -131,7 +131,7 @@ package final class Consumer<Stage: SampleStage>: SampleConsumer, @unchecked Sen
     }
   }
 
-  /// The newest value; nil before the first, after `close`, and after an end that is an error.
+  /// The newest value; nil before the first, after `close`, and after a failure.
   package var latest: Value? {
     let value = shared.withLock { $0.latest }
     if value != nil { source.noteDelivery() }
@@ -190,12 +190,13 @@ package final class Consumer<Stage: SampleStage>: SampleConsumer, @unchecked Sen
 
   package func finish(_ error: MotionKitError?) {
     stage.finish { deliver($0) }
+    let hasFailed = error != nil
     let error = error ?? (reportsEnd ? source.endError : nil)
     shared.withLock {
       $0.error = error
       $0.hasEnded = true
-      // What is over must not pass for the present; a replay's last value is its result.
-      if error != nil { $0.latest = nil }
+      // What a lost device said last must not pass for the present; a recording's last value is its result.
+      if hasFailed { $0.latest = nil }
     }
     if error != nil { source.noteDelivery() }
     mailbox?.end(error)
