@@ -47,7 +47,7 @@ public enum MotionReplay {
   /// Runs `start`, then the whole of a source, and calls `tick` every `interval` seconds of the samples' time: what a timer,
   /// a display link or a game's loop does in an app that reads `deviceMotion` instead of giving a handler.
   ///
-  ///     let game = try await MotionReplay.run("sim:rotate?duration=10", every: 1.0 / 60, tick: { $0.update() }) {
+  ///     let game = try await MotionReplay.run("sim:rotate?duration=10", every: 1.0 / 60, tick: { (game: Game) in game.update() }) {
   ///       let game = Game()
   ///       game.start()                  // manager.startDeviceMotionUpdates()
   ///       return game
@@ -151,23 +151,31 @@ public enum MotionReplay {
 }
 
 /// Gives up a replay that does not go on.
-private final class Watchdog {
-  private let timer: any DispatchSourceTimer
+private final class Watchdog: @unchecked Sendable {
+  /// So many looks without progress are the whole of the patience.
+  private static let looks = 4
 
-  /// Looks four times in `patience` seconds.
+  private let shared: SharedSource
+  private let timer: any DispatchSourceTimer
+  // Confined to the timer's serial queue.
+  private var known = 0
+  private var unchanged = 0
+
+  /// Begins to look, several times in `patience` seconds.
   init(_ shared: SharedSource, patience: Double) {
-    let looks = 4
+    self.shared = shared
     timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "MotionReplay.patience"))
-    timer.schedule(deadline: .now() + patience / Double(looks), repeating: patience / Double(looks))
-    // The handler's own, on its serial queue.
-    nonisolated(unsafe) var (known, unchanged) = (0, 0)
-    timer.setEventHandler {
-      let count = shared.sampleCount
-      unchanged = count == known ? unchanged + 1 : 0
-      known = count
-      if unchanged >= looks { shared.cancel() }
-    }
+    let interval = patience / Double(Self.looks)
+    timer.schedule(deadline: .now() + interval, repeating: interval)
+    timer.setEventHandler { [weak self] in self?.look() }
     timer.resume()
+  }
+
+  private func look() {
+    let count = shared.sampleCount
+    unchanged = count == known ? unchanged + 1 : 0
+    known = count
+    if unchanged >= Self.looks { shared.cancel() }
   }
 
   func cancel() { timer.cancel() }

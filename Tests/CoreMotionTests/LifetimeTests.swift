@@ -132,7 +132,9 @@ private final class Hub: @unchecked Sendable {
   }
 
   @Test func aTickSeesWhatWasMeasuredUpToIt() async throws {
-    let game = try await MotionReplay.run("sim:rotate?duration=2", every: 0.25, patience: 600, tick: { $0.update() }) {
+    let game = try await MotionReplay.run(
+      "sim:rotate?duration=2", every: 0.25, patience: 600, tick: { (game: Game) in game.update() }
+    ) {
       let game = Game()
       game.start()
       return game

@@ -38,7 +38,7 @@ import Testing
     var spins: Set<Double> = []
     let game = try await MotionReplay.run(
       "sim:rotate?duration=5", every: 1.0 / 60, patience: 600,
-      tick: { game in spins.insert(game.snapshot["spin"] ?? .nan) }
+      tick: { (game: GameInput) in spins.insert(game.snapshot["spin"] ?? .nan) }
     ) {
       let game = GameInput()
       #expect(game.steering == nil)
