@@ -117,7 +117,7 @@ struct InsideStepBoardTests {
     #expect(try count(to: 13))
     source.stop()
     #expect(steps.map(\.number) == Array(1...13))
-    #expect(steps.allSatisfy(\.isInterpolated))
+    #expect(steps.allSatisfy { $0.isInterpolated })
     for (a, b) in zip(steps, steps.dropFirst()) { #expect(a.time <= b.time) }
     board.write(chip, "in_steps_input", "1000")
   }
