@@ -632,6 +632,7 @@ extension MotionKitError {
       .unsupported(let what, _):
       what
     case .noSensors(let uri, _): "\(uri): no sensors"
+    case .ended(let uri, _): "\(uri): at its end"
     case .invalidFile(let path, let line, let column, let reason): "\(path):\(line):\(column): \(reason)"
     case .fileSystem(let path, let errno, _): "\(path): errno \(errno)"
     }
