@@ -2,8 +2,9 @@
 
 SWIFT ?= swift
 MOTIONLOG = .build/debug/motionlog
+FUZZ_SECONDS ?= 60
 
-.PHONY: help run test lint lab sanitize examples release dependencies clean
+.PHONY: help run test lint lab sanitize fuzz examples release dependencies clean
 
 help:
 	@echo "make run      build, and show a simulated walk live"
@@ -12,6 +13,7 @@ help:
 	@echo "make lab      run the tests against real kernel drivers in a virtual machine"
 	@echo "make examples build the example package and run its tests"
 	@echo "make sanitize run the tests of delivery and of Core Motion under the thread and address sanitizers"
+	@echo "make fuzz     feed the parsers with changed files and messages, a minute each (FUZZ_SECONDS)"
 	@echo "make release  build a stripped motionlog with the Swift library inside: .build/release/motionlog"
 
 # A terminal gets the live readout until q; a pipe or a log gets twenty seconds of plain lines.
@@ -37,6 +39,9 @@ examples: dependencies
 
 sanitize: dependencies
 	Tests/sanitize
+
+fuzz: dependencies
+	Tests/fuzz $(FUZZ_SECONDS)
 
 release: dependencies
 	$(SWIFT) build -c release --product motionlog --static-swift-stdlib

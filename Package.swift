@@ -16,6 +16,7 @@ let package = Package(
     .systemLibrary(name: "CIIO", pkgConfig: "libiio", providers: [.apt(["libiio-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+    .systemLibrary(name: "CMiniZip", pkgConfig: "minizip", providers: [.apt(["libminizip-dev"])]),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
 
     // Exact, locale-free decimal text for floating point (std::to_chars and fast_float, libfast-float-dev, header only).
@@ -25,7 +26,8 @@ let package = Package(
     .target(name: "SensorFusion", linkerSettings: [.linkedLibrary("m")]),
     // Sources, recordings, history and the Swift API for applications.
     .target(
-      name: "MotionKitLinux", dependencies: ["SensorFusion", "CIIO", "CSQLite", "CJansson", "CZstd", "CNumberText"]),
+      name: "MotionKitLinux",
+      dependencies: ["SensorFusion", "CIIO", "CSQLite", "CJansson", "CMiniZip", "CZstd", "CNumberText"]),
     // Apple's names over MotionKitLinux. The only module that imports Foundation.
     // Its classes are not Sendable, as Apple's are not. Swift 5 mode (with the same checks) marks the module as one that
     // says nothing about it, so apps in Swift 5 mode get no warnings that they do not get on a phone.
@@ -45,7 +47,7 @@ let package = Package(
       name: "HistoryWriter", dependencies: ["MotionKitLinux", "SensorFusion"], path: "Tests/Helpers/HistoryWriter"),
     .testTarget(
       name: "MotionKitLinuxTests",
-      dependencies: ["MotionKitLinux", "SensorFusion", "CAllocationCounter", "HistoryWriter"]),
+      dependencies: ["MotionKitLinux", "SensorFusion", "CNumberText", "CAllocationCounter", "HistoryWriter"]),
     .testTarget(
       name: "CoreMotionTests", dependencies: ["CoreMotion", "MotionKitLinux", "MotionTestSupport", "PhoneCode"]),
     // Files as people write them for an iPhone, in Swift 5 mode: that they compile is the test.
@@ -62,3 +64,9 @@ let package = Package(
   swiftLanguageModes: [.v6],
   cxxLanguageStandard: .cxx17
 )
+
+// Parsers under libFuzzer, which brings its own `main`: built by Tests/fuzz only.
+if Context.environment["MOTIONKIT_FUZZ_BUILD"] != nil {
+  package.targets.append(
+    .executableTarget(name: "Fuzz", dependencies: ["MotionKitLinux", "SensorFusion"], path: "Tests/Fuzz"))
+}

@@ -78,7 +78,11 @@ func write(_ directory: String, _ count: Int) throws {
 func read(_ directory: String) throws -> Int {
   let reader = try SessionReader(directory: directory)
   var rows = 0
-  while try reader.next() != nil { rows += 1 }
+  var samples: [SensorSample] = []
+  while try reader.read(into: &samples, atMost: 4096) {
+    rows += samples.count
+    samples.removeAll(keepingCapacity: true)
+  }
   return rows
 }
 

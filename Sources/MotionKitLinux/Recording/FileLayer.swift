@@ -21,6 +21,8 @@ protocol FileLayer: Sendable {
   /// Waits until the directory's names are on the disk.
   func syncDirectory(_ path: String) throws(FileFault)
   func rename(_ path: String, to newPath: String) throws(FileFault)
+  /// Takes the name away, if it is there.
+  func remove(_ path: String)
   func close(_ file: Int32)
   /// Whether the open file still has a name; one that was removed goes on taking data that nobody will see.
   func isLinked(_ file: Int32) -> Bool
@@ -86,6 +88,8 @@ struct SystemFileLayer: FileLayer {
 
   func rename(_ path: String, to newPath: String) throws(FileFault) { _ = try check { Glibc.rename(path, newPath) } }
 
+  func remove(_ path: String) { _ = unlink(path) }
+
   func close(_ file: Int32) { _ = Glibc.close(file) }
 
   func isLinked(_ file: Int32) -> Bool {
@@ -111,10 +115,14 @@ extension FileLayer {
       try sync(file)
     } catch {
       close(file)
+      remove(temporary)
       throw error
     }
     close(file)
-    try rename(temporary, to: path)
+    do { try rename(temporary, to: path) } catch {
+      remove(temporary)
+      throw error
+    }
     try syncDirectory(directory)
   }
 

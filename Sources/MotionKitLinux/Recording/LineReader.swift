@@ -17,9 +17,10 @@ extension ByteSource {
   var isDamaged: Bool { false }
 }
 
-/// The text of a file, packed or not.
+/// The text of a file, packed or not, or of one in a zip archive.
 func openText(_ path: String) throws(FileFault) -> any ByteSource {
   if path.hasSuffix(".zst") { return try ZstdBytes(path: path) }
+  if let (archive, name) = ZipArchive.split(path) { return try ZipBytes(archive: archive, name: name) }
   return try FileBytes(path: path)
 }
 
@@ -145,7 +146,7 @@ final class LineReader {
   private(set) var crlfLines = 0
 
   /// Bytes behind the data that may be looked at; the first one is 0.
-  static let padding = 16
+  static let padding = 32
 
   /// Where a line stands.
   func place(ofLine line: Int) -> TextPlace {

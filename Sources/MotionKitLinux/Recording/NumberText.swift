@@ -1,140 +1,6 @@
 import CNumberText
 
-// Numbers as the text of CSV cells: exact in both directions, the same bytes in every locale.
-
-/// Bytes of CSV rows on their way to a file or to a comparison. Not `Sendable`: one thread fills and empties it.
-final class RowBuffer {
-  /// The longest text of one number or fixed word that `append` may write.
-  private static let longestCell = 64
-
-  private var storage: UnsafeMutablePointer<UInt8>
-  private var capacity: Int
-  /// Bytes held.
-  private(set) var count = 0
-
-  init(capacity: Int = 4096) {
-    self.capacity = max(capacity, Self.longestCell)
-    storage = .allocate(capacity: self.capacity)
-  }
-
-  deinit { storage.deallocate() }
-
-  /// What is held; valid until the next change.
-  var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: storage, count: count) }
-
-  func removeAll() { count = 0 }
-
-  /// Forgets the first `n` bytes.
-  func removeFirst(_ n: Int) {
-    count -= n
-    storage.update(from: storage + n, count: count)
-  }
-
-  @inline(__always)
-  private func makeRoom(_ extra: Int) {
-    if capacity - count < extra { grow(extra) }
-  }
-
-  @inline(never)
-  private func grow(_ extra: Int) {
-    let newCapacity = max(capacity * 2, count + extra)
-    let new = UnsafeMutablePointer<UInt8>.allocate(capacity: newCapacity)
-    new.update(from: storage, count: count)
-    storage.deallocate()
-    storage = new
-    capacity = newCapacity
-  }
-
-  @inline(__always)
-  func append(byte: UInt8) {
-    makeRoom(1)
-    storage[count] = byte
-    count += 1
-  }
-
-  func append(bytes: UnsafeRawBufferPointer) {
-    makeRoom(bytes.count)
-    UnsafeMutableRawBufferPointer(start: storage + count, count: bytes.count).copyMemory(from: bytes)
-    count += bytes.count
-  }
-
-  func comma() { append(byte: UInt8(ascii: ",")) }
-  func newline() { append(byte: UInt8(ascii: "\n")) }
-
-  func append(_ text: StaticString) {
-    makeRoom(text.utf8CodeUnitCount)
-    (storage + count).update(from: text.utf8Start, count: text.utf8CodeUnitCount)
-    count += text.utf8CodeUnitCount
-  }
-
-  /// Text as one cell, quoted where RFC 4180 asks for it.
-  func append(cell text: String) {
-    let needsQuotes = text.utf8.contains { $0 == 0x2C || $0 == 0x22 || $0 == 0x0A || $0 == 0x0D }
-    makeRoom(2 * text.utf8.count + 2)
-    if needsQuotes { append(byte: 0x22) }
-    for byte in text.utf8 {
-      if byte == 0x22 { append(byte: 0x22) }
-      append(byte: byte)
-    }
-    if needsQuotes { append(byte: 0x22) }
-  }
-
-  /// The shortest decimal that reads back to the same float; `NaN`, `Inf`, `-Inf` otherwise (as pandas and R read).
-  func append(_ value: Float) {
-    makeRoom(Self.longestCell)
-    guard value.isFinite else { return append(value.isNaN ? "NaN" : value < 0 ? "-Inf" : "Inf") }
-    count += (storage + count).withMemoryRebound(to: CChar.self, capacity: 16) { mk_write_float(value, $0) }
-  }
-
-  /// The shortest decimal that reads back to the same double; `NaN`, `Inf`, `-Inf` otherwise.
-  func append(_ value: Double) {
-    makeRoom(Self.longestCell)
-    guard value.isFinite else { return append(value.isNaN ? "NaN" : value < 0 ? "-Inf" : "Inf") }
-    count += (storage + count).withMemoryRebound(to: CChar.self, capacity: 25) { mk_write_double(value, $0) }
-  }
-
-  func append(_ value: Int64) {
-    makeRoom(Self.longestCell)
-    if value < 0 { append(byte: UInt8(ascii: "-")) }
-    appendDigits(value.magnitude, atLeast: 1)
-  }
-
-  func append(_ value: Bool) { append(byte: value ? UInt8(ascii: "1") : UInt8(ascii: "0")) }
-
-  /// Nanoseconds as seconds with nine decimals, exact.
-  func append(nanoseconds: Int64) {
-    makeRoom(Self.longestCell)
-    let magnitude = nanoseconds.magnitude
-    if nanoseconds < 0 { append(byte: UInt8(ascii: "-")) }
-    appendDigits(magnitude / 1_000_000_000, atLeast: 1)
-    append(byte: UInt8(ascii: "."))
-    appendDigits(magnitude % 1_000_000_000, atLeast: 9)
-  }
-
-  /// Decimal digits with leading zeros up to `atLeast`; room has been made.
-  private func appendDigits(_ value: UInt64, atLeast: Int) {
-    var digits = 1
-    var bound: UInt64 = 10
-    while digits < 20, value >= bound {
-      digits += 1
-      let (next, overflow) = bound.multipliedReportingOverflow(by: 10)
-      if overflow {
-        if value >= bound { digits = 20 }
-        break
-      }
-      bound = next
-    }
-    digits = max(digits, atLeast)
-    var rest = value
-    var place = count + digits
-    count = place
-    for _ in 0..<digits {
-      place -= 1
-      storage[place] = UInt8(truncatingIfNeeded: 48 + rest % 10)
-      rest /= 10
-    }
-  }
-}
+// Numbers from the text of CSV cells: exact, the same in every locale.
 
 /// How a cell read.
 enum CellStatus {
@@ -148,22 +14,8 @@ enum CellStatus {
 
 /// Reads numbers at a position in a line. The byte at `end` must be readable and no digit (a line end is).
 enum NumberText {
-  /// 10^0 … 10^22: the powers of ten that a double holds exactly. Never changed and never freed: there is one for
-  /// the whole process.
-  nonisolated(unsafe) private static let powers: UnsafePointer<Double> = {
-    let powers = UnsafeMutablePointer<Double>.allocate(capacity: 23)
-    powers.initialize(to: 1)
-    for exponent in 1...22 { (powers + exponent).initialize(to: powers[exponent - 1] * 10) }
-    return UnsafePointer(powers)
-  }()
-
-  /// 10^0 … 10^8, as `powers`.
-  nonisolated(unsafe) private static let wholePowers: UnsafePointer<UInt64> = {
-    let powers = UnsafeMutablePointer<UInt64>.allocate(capacity: 9)
-    powers.initialize(to: 1)
-    for exponent in 1...8 { (powers + exponent).initialize(to: powers[exponent - 1] * 10) }
-    return UnsafePointer(powers)
-  }()
+  /// What reads many numbers in a row passes its own copy.
+  private static let tables = NumberTables.shared
 
   /// A decimal's digits and its exponent: value = mantissa x 10^exponent.
   private struct Decimal {
@@ -226,116 +78,6 @@ enum NumberText {
     return decimal
   }
 
-  // MARK: The form that this software writes
-  //
-  // Most cells are read by these two, which know digits, a point and a sign and nothing else. They stop at the first
-  // byte of any other kind; the caller looks whether that is the end of the cell and otherwise reads it again by the
-  // careful functions below.
-
-  /// Reads `[-]digits.ddddddddd` as nanoseconds; false for any other form.
-  @inline(__always)
-  static func readPlainTime(_ p: inout UnsafePointer<UInt8>, into nanoseconds: inout Int64) -> Bool {
-    let isNegative = p.pointee == UInt8(ascii: "-")
-    if isNegative { p += 1 }
-    let start = p
-    var seconds: UInt64 = 0
-    while true {
-      let digit = p.pointee &- 48
-      guard digit < 10 else { break }
-      seconds = seconds &* 10 &+ UInt64(digit)
-      p += 1
-    }
-    // Nine digits of seconds and nine decimals fit in 64 bits.
-    guard p > start, p - start <= 9, p.pointee == UInt8(ascii: ".") else { return false }
-    p += 1
-    let eight = UnsafeRawPointer(p).loadUnaligned(as: UInt64.self)
-    guard isEightDigits(eight) else { return false }
-    let last = p[8] &- 48
-    guard last < 10, p[9] &- 48 >= 10 else { return false }
-    p += 9
-    let magnitude = Int64(seconds &* 1_000_000_000 &+ eightDigits(eight) &* 10 &+ UInt64(last))
-    nanoseconds = isNegative ? -magnitude : magnitude
-    return true
-  }
-
-  /// Reads `[-]digits[.digits]` as the nearest float; false for any other form and where one rounding does not settle.
-  @inline(__always)
-  static func readPlainFloat(_ p: inout UnsafePointer<UInt8>, into value: inout Float) -> Bool {
-    // The signs and lengths of values are as good as random: without branches on them none is guessed wrong.
-    let sign = p.pointee == UInt8(ascii: "-") ? 1 : 0
-    p += sign
-    var word = UnsafeRawPointer(p).loadUnaligned(as: UInt64.self)
-    var digits = leadingDigits(word)
-    guard digits > 0, digits < 8 else { return false }
-    var mantissa = firstDigits(word, digits)
-    p += digits
-    var decimals = 0
-    if p.pointee == UInt8(ascii: ".") {
-      p += 1
-      word = UnsafeRawPointer(p).loadUnaligned(as: UInt64.self)
-      decimals = leadingDigits(word)
-      if decimals > 0 {
-        mantissa = mantissa &* wholePowers[decimals] &+ firstDigits(word, decimals)
-        p += decimals
-      }
-      if decimals == 8 {
-        while true {
-          let digit = p.pointee &- 48
-          guard digit < 10 else { break }
-          mantissa = mantissa &* 10 &+ UInt64(digit)
-          p += 1
-          decimals += 1
-        }
-      }
-      digits += decimals
-    }
-    // 15 digits are below 2^53.
-    guard digits <= 15 else { return false }
-    let exact = Double(mantissa) / powers[decimals]
-    let isMidway = exact.bitPattern & 0x1FFF_FFFF == 0x1000_0000
-    guard !isMidway, exact >= Double(Float.leastNormalMagnitude) || mantissa == 0 else { return false }
-    value = Float(bitPattern: Float(exact).bitPattern | UInt32(sign) << 31)
-    return true
-  }
-
-  /// The number of the first `count` (1 to 8) bytes of a word in memory, all digits: those behind are pushed out, and
-  /// zeros come in before the first.
-  @inline(__always)
-  private static func firstDigits(_ word: UInt64, _ count: Int) -> UInt64 {
-    eightDigits(UInt64(littleEndian: UInt64(littleEndian: word) << UInt64(8 * (8 - count))))
-  }
-
-  /// How many of the first bytes of a word in memory are decimal digits. A byte that is none may carry into those behind
-  /// it, which do not count then.
-  @inline(__always)
-  private static func leadingDigits(_ word: UInt64) -> Int {
-    let bytes = UInt64(littleEndian: word)
-    let highs = (bytes & 0xF0F0_F0F0_F0F0_F0F0) ^ 0x3030_3030_3030_3030
-    let carried = ((bytes &+ 0x0606_0606_0606_0606) & 0xF0F0_F0F0_F0F0_F0F0) ^ 0x3030_3030_3030_3030
-    return (highs | carried).trailingZeroBitCount >> 3
-  }
-
-  /// Whether all bytes of a little-endian word are decimal digits: the high halves must be 3, and stay 3 when 6 is
-  /// added, which carries from 10 on.
-  @inline(__always)
-  private static func isEightDigits(_ word: UInt64) -> Bool {
-    let bytes = UInt64(littleEndian: word)
-    let carried = (bytes &+ 0x0606_0606_0606_0606) & 0xF0F0_F0F0_F0F0_F0F0
-    return (bytes & 0xF0F0_F0F0_F0F0_F0F0) == 0x3030_3030_3030_3030 && carried == 0x3030_3030_3030_3030
-  }
-
-  /// The number of eight digits, first digit in the lowest byte: neighbours are joined three times, to pairs, fours and
-  /// the eight. (D. Lemire, Number parsing at a gigabyte per second, Software: Practice and Experience 51, 2021.)
-  @inline(__always)
-  private static func eightDigits(_ word: UInt64) -> UInt64 {
-    let ones = UInt64(littleEndian: word) & 0x0F0F_0F0F_0F0F_0F0F
-    let pairs = (ones &* 10 &+ (ones >> 8)) & 0x00FF_00FF_00FF_00FF
-    let fours = (pairs &* 100 &+ (pairs >> 16)) & 0x0000_FFFF_0000_FFFF
-    return (fours &* 10_000 &+ (fours >> 32)) & 0xFFFF_FFFF
-  }
-
-  // MARK: Any form
-
   /// Reads a cell as the nearest double and leaves `p` at the comma or the line's end behind it.
   @inline(__always)
   static func readDouble(_ p: inout UnsafePointer<UInt8>, end: UnsafePointer<UInt8>, into value: inout Double)
@@ -386,7 +128,8 @@ enum NumberText {
     }
     let mantissa = Double(decimal.mantissa)
     let magnitude =
-      decimal.exponent < 0 ? mantissa / powers[-decimal.exponent] : mantissa * powers[decimal.exponent]
+      decimal.exponent < 0
+      ? mantissa / tables.exactTens[-decimal.exponent] : mantissa * tables.exactTens[decimal.exponent]
     return decimal.isNegative ? -magnitude : magnitude
   }
 

@@ -21,6 +21,8 @@ public struct ReadReport: Hashable, Sendable {
     case nonFinite = "value that is not finite, kept"
     /// A row older than the one before it in the same file; dropped.
     case backward = "row older than the one before it, dropped"
+    /// A row whose time is ahead of the two rows behind it, which go on from the row before; dropped.
+    case ahead = "row ahead of those after it, dropped"
     /// A row with the time of the one before it; kept.
     case duplicate = "row with the time of the one before it, kept"
     /// A byte order mark.
@@ -72,9 +74,18 @@ public struct ReadReport: Hashable, Sendable {
   }
 
   /// One line for a person for each entry.
-  public var notes: [String] {
+  public var notes: [String] { notes(of: [:]) }
+
+  /// What a clean copy does with rows that a reader keeps.
+  static let wordsOfCopies: [Finding: String] = [
+    .nonFinite: "value that is not finite, row left out",
+    .duplicate: "row with the time of the one before it, left out",
+  ]
+
+  /// The lines, with other words for some findings.
+  func notes(of words: [Finding: String]) -> [String] {
     entries.map { entry in
-      var note = "\(entry.file): \(entry.finding.rawValue)"
+      var note = "\(entry.file): \(words[entry.finding] ?? entry.finding.rawValue)"
       if entry.count > 1 { note += " (\(entry.count) times)" }
       if entry.firstLine > 0 {
         note += entry.count > 1 ? ", first at line \(entry.firstLine)" : ", line \(entry.firstLine)"

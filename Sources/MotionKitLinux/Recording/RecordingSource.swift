@@ -199,14 +199,11 @@ public final class RecordingSource: SensorSource, @unchecked Sendable {
   }
 
   private func fill(_ batch: inout SampleBatch, from reader: SessionReader, until due: Timestamp?) {
-    var (newest, step) = (newestRead, step)
-    while batch.samples.count < Self.batchSize, let sample = reader.takeSample(before: due) {
-      if sample.time > newest { step = sample.time.nanoseconds &- newest.nanoseconds }
-      newest = sample.time
-      batch.samples.append(sample)
+    guard reader.takeSamples(into: &batch.samples, atMost: Self.batchSize, before: due) else { return }
+    for sample in batch.samples where sample.time != newestRead {
+      step = sample.time.nanoseconds &- newestRead.nanoseconds
+      newestRead = sample.time
     }
-    newestRead = newest
-    self.step = step
     guard let last = batch.samples.last else { return }
     while let event = reader.takeEvent(before: last.time) { batch.events.append(event) }
     if offset != 0 {

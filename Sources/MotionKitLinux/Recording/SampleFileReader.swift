@@ -17,14 +17,17 @@ final class SampleFileReader {
   private var valueCount: Int
   /// Whether the columns are exactly those that this software writes, so that rows can be read in one go.
   private var isPlain = false
-  /// The newest row's time; the beginning of time before the first.
+  /// The newest row's time, and that of the one before it; the beginning of time before the first.
   private var newest = Timestamp(nanoseconds: .min)
+  private var before = Timestamp(nanoseconds: .min)
+  private var newestLine = 0
+  /// The newest row, kept back until the next one shows that its time is not far ahead of all that follow.
+  private var held: SensorSample?
+  /// A row older than the newest but not than the one before that: the row behind it shows which of the two is wrong.
+  private var doubtful: (sample: SensorSample, line: Int)?
   private(set) var isAtEnd = false
-  /// Rows that have been read and not yet delivered, so that most rows are read in one loop without any other work.
-  private let block: UnsafeMutablePointer<SensorSample>
-  private static let blockSize = 256
-  private var blockCount = 0
-  private var blockPosition = 0
+  private var seconds = NumberText.Seconds()
+  private var pendingFault: MotionKitError?
   private var firstBadWidth: (line: Int, cells: Int)?
 
   /// Opens the file and reads its header.
@@ -34,7 +37,6 @@ final class SampleFileReader {
     self.skipsBadRows = skipsBadRows
     file = SessionFile(kind)
     valueCount = file.columns.count - 1
-    block = .allocate(capacity: Self.blockSize)
     try readHeader()
   }
 
@@ -74,32 +76,119 @@ final class SampleFileReader {
     }
   }
 
-  deinit { block.deallocate() }
+  /// The next rows in order of time, at most `capacity` (2 or more), at `block`; how many, 0 at the end. Throws at a cell
+  /// that is no number, after everything before it has been given out.
+  func read(into block: UnsafeMutablePointer<SensorSample>, capacity: Int) throws(MotionKitError) -> Int {
+    if let fault = pendingFault {
+      pendingFault = nil
+      throw fault
+    }
+    while true {
+      var count = 0
+      if let held {
+        block.initialize(to: held)
+        count = 1
+        self.held = nil
+      }
+      do throws(MotionKitError) {
+        while count < capacity, !isAtEnd {
+          if isPlain, doubtful == nil { count += readPlainRows(into: block + count, capacity: capacity - count) }
+          guard count < capacity, let (sample, line) = try nextOfAnyForm() else { continue }
+          take(sample, line, block, &count)
+        }
+      } catch {
+        dropDoubtful()
+        if count == 0 { throw error }
+        pendingFault = error
+        return count
+      }
+      if isAtEnd {
+        dropDoubtful()
+        return count
+      }
+      count -= 1
+      held = block[count]
+      if count > 0 { return count }
+    }
+  }
+
+  /// Puts a row where its time belongs: behind the others, or nowhere.
+  private func take(
+    _ sample: SensorSample, _ line: Int, _ block: UnsafeMutablePointer<SensorSample>, _ count: inout Int
+  ) {
+    if let doubtful, sample.time < newest, sample.time >= doubtful.sample.time {
+      // Two rows against one.
+      note(.ahead, line: newestLine, detail: "\(newest.seconds(since: doubtful.sample.time)) s ahead")
+      count -= 1
+      rows -= 1
+      newest = before
+      self.doubtful = nil
+      append(doubtful.sample, doubtful.line, block, &count)
+      return append(sample, line, block, &count)
+    }
+    dropDoubtful()
+    guard rows > 0, sample.time < newest else { return append(sample, line, block, &count) }
+    doubtful = (sample, line)
+    if sample.time <= before || count == 0 { dropDoubtful() }
+  }
+
+  private func append(
+    _ sample: SensorSample, _ line: Int, _ block: UnsafeMutablePointer<SensorSample>, _ count: inout Int
+  ) {
+    if rows > 0, sample.time == newest { note(.duplicate, line: line) }
+    if !sample.isFinite { note(.nonFinite, line: line) }
+    (before, newest, newestLine) = (newest, sample.time, line)
+    (block + count).initialize(to: sample)
+    count += 1
+    rows += 1
+  }
+
+  private func dropDoubtful() {
+    guard let (sample, line) = doubtful else { return }
+    doubtful = nil
+    note(.backward, line: line, detail: "\(newest.seconds(since: sample.time)) s back")
+  }
+
+  /// The next row; nil at the end. For whoever needs few.
+  func next() throws(MotionKitError) -> SensorSample? {
+    if singles.isEmpty {
+      let room = UnsafeMutablePointer<SensorSample>.allocate(capacity: Self.singlesCount)
+      defer { room.deallocate() }
+      let count = try read(into: room, capacity: Self.singlesCount)
+      singles = UnsafeBufferPointer(start: room, count: count).reversed()
+    }
+    return singles.popLast()
+  }
+
+  private var singles: [SensorSample] = []
+  private static let singlesCount = 16
 
   /// Reads rows of plain numbers in the columns that this software writes, up to the first row of any other form and
   /// as far as the lines are in memory. Equal and falling times are left to the careful path, which counts them.
-  private func fillBlock() {
+  private func readPlainRows(into block: UnsafeMutablePointer<SensorSample>, capacity: Int) -> Int {
     let comma = UInt8(ascii: ",")
-    let (kind, valueCount, block) = (kind, valueCount, block)
+    let (kind, valueCount) = (kind, valueCount)
+    let tables = NumberTables.shared
+    var seconds = seconds
     var newest = newest.nanoseconds
     var next = lines.cursor
     var count = 0
-    while count < Self.blockSize {
+    while count < capacity {
       var p = next
       var time: Int64 = 0
-      guard NumberText.readPlainTime(&p, into: &time), p.pointee == comma, time > newest else { break }
+      guard NumberText.readPlainTime(&p, into: &time, &seconds), p.pointee == comma, time > newest else { break }
       p += 1
       var sample = SensorSample(time: Timestamp(nanoseconds: time), kind: kind, x: 0, y: 0, z: 0)
-      guard NumberText.readPlainFloat(&p, into: &sample.x) else { break }
+      guard NumberText.readPlainFloat(&p, into: &sample.x, tables) else { break }
       if valueCount >= 2 {
         guard p.pointee == comma else { break }
         p += 1
-        guard NumberText.readPlainFloat(&p, into: &sample.y) else { break }
+        guard NumberText.readPlainFloat(&p, into: &sample.y, tables) else { break }
       }
       if valueCount == 3 {
         guard p.pointee == comma else { break }
         p += 1
-        guard NumberText.readPlainFloat(&p, into: &sample.z) else { break }
+        guard NumberText.readPlainFloat(&p, into: &sample.z, tables) else { break }
       }
       guard p.pointee == 0x0A else { break }
       newest = time
@@ -107,44 +196,25 @@ final class SampleFileReader {
       count += 1
       next = p + 1
     }
+    guard count > 0 else { return 0 }
     lines.take(count, to: next)
+    before = count > 1 ? block[count - 2].time : self.newest
     self.newest = Timestamp(nanoseconds: newest)
+    newestLine = lines.lineNumber
+    self.seconds = seconds
     rows += Int64(count)
-    blockCount = count
-    blockPosition = 0
+    return count
   }
 
   private func isOptional(_ column: Int) -> Bool { kind == .barometer && column == 2 }
 
-  /// The next row in order of time; nil at the end. Throws at a cell that is no number.
-  @inline(__always)
-  func next() throws(MotionKitError) -> SensorSample? {
-    if blockPosition < blockCount {
-      blockPosition += 1
-      return block[blockPosition - 1]
-    }
-    return try nextBlock()
-  }
-
-  @inline(never)
-  private func nextBlock() throws(MotionKitError) -> SensorSample? {
-    if isPlain, !isAtEnd {
-      fillBlock()
-      if blockCount > 0 {
-        blockPosition = 1
-        return block[0]
-      }
-    }
-    return try nextOfAnyForm()
-  }
-
-  private func nextOfAnyForm() throws(MotionKitError) -> SensorSample? {
+  private func nextOfAnyForm() throws(MotionKitError) -> (sample: SensorSample, line: Int)? {
     while !isAtEnd {
       guard let line = try lines.next() else {
         try finish()
         return nil
       }
-      if let sample = try parse(line) { return sample }
+      if let sample = try parse(line) { return (sample, line.number) }
     }
     return nil
   }
@@ -195,20 +265,8 @@ final class SampleFileReader {
       note(isEmpty ? .blankRow : .blankCell, line: line.number)
       return nil
     }
-    let stamp = Timestamp(nanoseconds: time)
-    if rows > 0, stamp <= newest {
-      guard stamp == newest else {
-        note(
-          .backward, line: line.number, detail: "\(newest.seconds(since: stamp)) s back")
-        return nil
-      }
-      note(.duplicate, line: line.number)
-    }
-    newest = stamp
-    let sample = SensorSample(time: stamp, kind: kind, x: values.0, y: values.1, z: values.2)
-    if !sample.isFinite { note(.nonFinite, line: line.number) }
-    rows += 1
-    return sample
+    return SensorSample(
+      time: Timestamp(nanoseconds: time), kind: kind, x: values.0, y: values.1, z: values.2)
   }
 
   /// A cell that is no number: an error that names it, or a row less.

@@ -59,8 +59,10 @@ public func checkSession(
   return check
 }
 
-/// Makes a clean copy of a session: every good row, derived files computed anew, a closing summary. What was dropped
-/// is an event in the copy. The original is only read.
+/// Makes a clean copy of a session: every good row that can be used, derived files computed anew, a closing summary. What
+/// was left out is an event in the copy. The original is only read.
+///
+/// A sensor whose file is gone stays gone: the copy's session.json says so, and a check of the copy too.
 ///
 /// - Parameters:
 ///   - directory: The session to repair.
@@ -71,8 +73,14 @@ public func checkSession(
 public func repairSession(_ directory: String, to copy: String) throws(MotionKitError) -> ReadReport {
   let reader = try SessionReader(directory: directory, sensors: nil, skipsBadRows: true)
   var info = reader.info
-  info.sensors = reader.sensors.map {
-    info.sensor($0) ?? SensorDescription(kind: $0, name: $0.name, identity: "", rate: 0)
+  info.sensors = SensorKind.allCases.compactMap { kind in
+    let known = info.sensor(kind)
+    if reader.sensors.contains(kind) {
+      return known ?? SensorDescription(kind: kind, name: kind.name, identity: "", rate: 0)
+    }
+    var gone = known
+    gone?.capture = SensorDescription.fileIsGone
+    return gone
   }
   info.origin = (info.origin.isEmpty ? "" : info.origin + "; ") + "repaired copy of \(directory)"
   var options = SessionWriter.Options()
@@ -82,10 +90,13 @@ public func repairSession(_ directory: String, to copy: String) throws(MotionKit
   var pipeline = MotionPipeline(configuration: info.pipeline)
   var toSmooth = SampleBatch()
   var batch = ProcessedBatch()
+  var usable = UsableRows()
+  var row: [SensorSample] = []
   while true {
     batch.input.removeAll()
-    while batch.input.samples.count < 1024, let sample = try reader.next() { batch.input.samples.append(sample) }
-    guard let last = batch.input.samples.last else { break }
+    row.removeAll(keepingCapacity: true)
+    guard try reader.read(into: &row, atMost: 1024), let last = row.last else { break }
+    for sample in row where usable.take(sample) { batch.input.samples.append(sample) }
     while let event = reader.takeEvent(before: last.time) { batch.input.events.append(event) }
     if info.isSmoothed {
       toSmooth.samples += batch.input.samples
@@ -101,8 +112,25 @@ public func repairSession(_ directory: String, to copy: String) throws(MotionKit
   batch.removeAll()
   while let event = reader.takeEvent(before: nil) { batch.input.events.append(event) }
   try writer.consume(batch)
-  for note in report.notes { writer.mark(note, name: "repaired") }
+  for note in report.notes(of: ReadReport.wordsOfCopies) { writer.mark(note, name: "repaired") }
   try writer.finish(
     ended: info.closing?.ended ?? "cut, repaired", counters: info.isSmoothed ? smoothed.counters : pipeline.counters)
   return report
+}
+
+/// Which rows a clean copy takes: those with finite values, and one of each sensor's rows of one instant.
+private struct UsableRows {
+  private var newest: [Timestamp?] = Array(repeating: nil, count: SensorKind.allCases.count)
+
+  mutating func take(_ sample: SensorSample) -> Bool {
+    let slot = Int(sample.kind.rawValue)
+    guard sample.isFinite, newest[slot] != sample.time else { return false }
+    newest[slot] = sample.time
+    return true
+  }
+}
+
+extension SensorDescription {
+  /// What a repaired copy tells of a sensor whose file the original had lost.
+  static let fileIsGone = "file is gone"
 }

@@ -93,23 +93,26 @@ public enum SessionFile: String, CaseIterable, Hashable, Sendable {
 // One function a row type, used by the writer and by the comparison alike, so that both give the same bytes.
 extension RowBuffer {
   /// A row of a sensor's raw file. A barometer's missing temperature is a blank cell.
+  @inline(__always)
   func append(row sample: SensorSample) {
-    append(nanoseconds: sample.time.nanoseconds)
-    comma()
-    append(sample.x)
-    switch sample.kind {
-    case .accelerometer, .gyroscope, .magnetometer:
-      comma()
-      append(sample.y)
-      comma()
-      append(sample.z)
-    case .barometer:
-      comma()
-      if !sample.y.isNaN { append(sample.y) }
-    case .stepCounter:
-      break
+    write(cells: 5) { cells in
+      cells.put(nanoseconds: sample.time.nanoseconds)
+      cells.comma()
+      cells.put(sample.x)
+      switch sample.kind {
+      case .accelerometer, .gyroscope, .magnetometer:
+        cells.comma()
+        cells.put(sample.y)
+        cells.comma()
+        cells.put(sample.z)
+      case .barometer:
+        cells.comma()
+        if !sample.y.isNaN { cells.put(sample.y) }
+      case .stepCounter:
+        break
+      }
+      cells.newline()
     }
-    newline()
   }
 
   /// A row of events.csv.
@@ -122,86 +125,107 @@ extension RowBuffer {
     newline()
   }
 
-  private func append(cells v: Vector3) {
-    comma()
-    append(v.x)
-    comma()
-    append(v.y)
-    comma()
-    append(v.z)
-  }
-
   /// A row of device_motion.csv. Heading and its accuracy are blank where there is none.
   func append(row state: MotionState, frame: ReferenceFrame) {
     let motion = DeviceMotion(state, frame: frame)
-    append(nanoseconds: motion.time.nanoseconds)
-    let q = motion.attitude.quaternion
-    comma()
-    append(q.w)
-    append(cells: Vector3(q.x, q.y, q.z))
-    append(cells: Vector3(motion.attitude.pitch, motion.attitude.roll, motion.attitude.yaw))
-    append(cells: motion.gravity)
-    append(cells: motion.userAcceleration)
-    append(cells: motion.rotationRate)
-    append(cells: motion.magneticField)
-    comma()
-    if motion.heading >= 0 { append(motion.heading * (.pi / 180)) }
-    comma()
-    if motion.heading >= 0 { append(state.headingSigma) }
-    comma()
-    append(state.tiltSigma)
-    append(cells: motion.gyroscopeBias)
-    comma()
-    append(state.biasSigma)
-    comma()
-    append(Int64(motion.flags.rawValue))
-    newline()
+    write(cells: 30) { cells in
+      cells.put(nanoseconds: motion.time.nanoseconds)
+      let q = motion.attitude.quaternion
+      cells.comma()
+      cells.put(q.w)
+      cells.put(Vector3(q.x, q.y, q.z))
+      cells.put(Vector3(motion.attitude.pitch, motion.attitude.roll, motion.attitude.yaw))
+      cells.put(motion.gravity)
+      cells.put(motion.userAcceleration)
+      cells.put(motion.rotationRate)
+      cells.put(motion.magneticField)
+      cells.comma()
+      if motion.heading >= 0 { cells.put(motion.heading * (.pi / 180)) }
+      cells.comma()
+      if motion.heading >= 0 {
+        cells.put(
+          MagneticFieldAccuracy.honest(headingSigma: state.headingSigma, fieldStrength: state.magneticField.norm))
+      }
+      cells.comma()
+      cells.put(state.tiltSigma)
+      cells.put(motion.gyroscopeBias)
+      cells.comma()
+      cells.put(state.biasSigma)
+      cells.comma()
+      cells.put(Int64(motion.flags.rawValue))
+      cells.newline()
+    }
   }
 
   /// A row of steps.csv.
   func append(row step: Step) {
-    append(nanoseconds: step.time.nanoseconds)
-    comma()
-    append(step.number)
-    comma()
-    append(step.cadence)
-    comma()
-    append(step.isInterpolated)
-    newline()
+    write(cells: 5) { cells in
+      cells.put(nanoseconds: step.time.nanoseconds)
+      cells.comma()
+      cells.put(step.number)
+      cells.comma()
+      cells.put(step.cadence)
+      cells.comma()
+      cells.put(step.isInterpolated)
+      cells.newline()
+    }
   }
 
   /// A row of altitude.csv.
   func append(row state: AltitudeState) {
-    append(nanoseconds: state.time.nanoseconds)
-    for value in [state.relativeAltitude, state.verticalSpeed, state.pressure, state.ascent, state.descent] {
-      comma()
-      append(value)
+    write(cells: 9) { cells in
+      cells.put(nanoseconds: state.time.nanoseconds)
+      cells.comma()
+      cells.put(state.relativeAltitude)
+      cells.comma()
+      cells.put(state.verticalSpeed)
+      cells.comma()
+      cells.put(state.pressure)
+      cells.comma()
+      cells.put(state.ascent)
+      cells.comma()
+      cells.put(state.descent)
+      cells.comma()
+      cells.put(state.isPressureOnlyChange)
+      cells.comma()
+      cells.put(state.isDiscontinuity)
+      cells.newline()
     }
-    comma()
-    append(state.isPressureOnlyChange)
-    comma()
-    append(state.isDiscontinuity)
-    newline()
   }
 
   /// A row of activity.csv, in words.
   func append(row state: ActivityState) {
-    append(nanoseconds: state.time.nanoseconds)
-    comma()
-    switch state.activity {
-    case .unknown: append("unknown")
-    case .stationary: append("stationary")
-    case .walking: append("walking")
-    case .running: append("running")
-    case .automotive: append("automotive")
-    case .cycling: append("cycling")
+    write(cells: 4) { cells in
+      cells.put(nanoseconds: state.time.nanoseconds)
+      cells.comma()
+      switch state.activity {
+      case .unknown: cells.put("unknown")
+      case .stationary: cells.put("stationary")
+      case .walking: cells.put("walking")
+      case .running: cells.put("running")
+      case .automotive: cells.put("automotive")
+      case .cycling: cells.put("cycling")
+      }
+      cells.comma()
+      switch state.confidence {
+      case .low: cells.put("low")
+      case .medium: cells.put("medium")
+      case .high: cells.put("high")
+      }
+      cells.newline()
     }
+  }
+}
+
+extension CellWriter {
+  /// Three cells, each behind a comma. Once in the program: a row has six of them.
+  @inline(never)
+  fileprivate mutating func put(_ v: Vector3) {
     comma()
-    switch state.confidence {
-    case .low: append("low")
-    case .medium: append("medium")
-    case .high: append("high")
-    }
-    newline()
+    put(v.x)
+    comma()
+    put(v.y)
+    comma()
+    put(v.z)
   }
 }

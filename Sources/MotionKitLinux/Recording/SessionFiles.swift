@@ -2,16 +2,21 @@ import SensorFusion
 
 /// The open files of a session that is being written. Used by one thread at a time.
 final class SessionFiles {
-  private struct OpenFile {
-    var descriptor: Int32
-    var rows = RowBuffer(capacity: 32 * 1024)
+  private final class OpenFile {
+    let descriptor: Int32
+    let rows = RowBuffer(capacity: 32 * 1024)
     /// Rows in the buffer.
     var pendingRows: Int64 = 0
     /// Bytes in the file, all of them whole rows.
     var length: Int64 = 0
     var hasUnsynced = false
     /// nil: rows are written as they are.
-    var packer: ZstdPacker?
+    let packer: ZstdPacker?
+
+    init(_ descriptor: Int32, packer: ZstdPacker?) {
+      self.descriptor = descriptor
+      self.packer = packer
+    }
   }
 
   /// Rows are handed to the kernel when this many bytes have gathered, and at the end of each batch.
@@ -74,11 +79,13 @@ final class SessionFiles {
   func begin(_ info: SessionInfo) throws(MotionKitError) {
     try write(info)
     // Readers find every file of the sensors that were started, even if nothing ever happens.
-    for sensor in info.sensors { try open(SessionFile(sensor.kind)) }
-    try open(.events)
+    let present = info.sensors.filter { $0.capture != SensorDescription.fileIsGone }
+    for sensor in present { _ = try opened(SessionFile(sensor.kind)) }
+    _ = try opened(.events)
     if writesDerived {
-      for file in SessionFile.derived where info.sensor(file == .altitude ? .barometer : .accelerometer) != nil {
-        try open(file)
+      for file in SessionFile.derived
+      where present.contains(where: { $0.kind == (file == .altitude ? .barometer : .accelerometer) }) {
+        _ = try opened(file)
       }
     }
     for file in SessionFile.allCases { try flush(file) }
@@ -107,50 +114,87 @@ final class SessionFiles {
     return summary
   }
 
-  /// Creates the file with its header, if it is not there yet.
-  func open(_ file: SessionFile) throws(MotionKitError) {
-    let slot = Self.slot(file)
-    guard files[slot] == nil else { return }
+  /// Creates the file with its header.
+  private func open(_ file: SessionFile) throws(MotionKitError) -> OpenFile {
     do throws(FileFault) {
       let descriptor = try layer.create(path(file), isNew: true)
-      var open = OpenFile(descriptor: descriptor)
-      if compresses {
-        guard let packer = ZstdPacker() else { throw FileFault(errno: 12 /* ENOMEM */) }
-        open.packer = packer
+      let packer = compresses ? ZstdPacker() : nil
+      if compresses, packer == nil {
+        layer.close(descriptor)
+        throw FileFault(errno: 12 /* ENOMEM */)
       }
+      let open = OpenFile(descriptor, packer: packer)
       for byte in file.header.utf8 { open.rows.append(byte: byte) }
       open.rows.newline()
-      files[slot] = open
+      files[Self.slot(file)] = open
       hasNewNames = true
       rows[file] = 0
+      return open
     } catch { throw .file(path(file), error) }
   }
 
   /// Writes a batch: raw rows first, then what was made of them, so that no derived row is on the disk without its
   /// samples.
   func write(_ batch: ProcessedBatch) throws(MotionKitError) {
-    for sample in batch.input.samples { try write(sample) }
+    try write(batch.input.samples)
     for event in batch.input.events { try write(event) }
     for file in SessionFile.raw + [.events] { try flush(file) }
     guard writesDerived else { return }
-    for motion in batch.motions {
-      let rows = try begin(.deviceMotion)
-      rows.append(row: motion, frame: frame)
-      try end(.deviceMotion)
-    }
-    for step in batch.steps {
-      try begin(.steps).append(row: step)
-      try end(.steps)
-    }
-    for altitude in batch.altitudes {
-      try begin(.altitude).append(row: altitude)
-      try end(.altitude)
-    }
-    for activity in batch.activities {
-      try begin(.activity).append(row: activity)
-      try end(.activity)
-    }
+    let frame = frame
+    try write(batch.motions, to: .deviceMotion) { $0.append(row: $1, frame: frame) }
+    try write(batch.steps, to: .steps) { $0.append(row: $1) }
+    try write(batch.altitudes, to: .altitude) { $0.append(row: $1) }
+    try write(batch.activities, to: .activity) { $0.append(row: $1) }
     for file in SessionFile.derived { try flush(file) }
+  }
+
+  @inline(__always)
+  private func write<Row>(
+    _ all: [Row], to file: SessionFile, _ append: (RowBuffer, Row) -> Void
+  ) throws(MotionKitError) {
+    guard !all.isEmpty else { return }
+    let target = try opened(file)
+    let rows = target.rows
+    for row in all {
+      append(rows, row)
+      target.pendingRows += 1
+      if rows.count >= Self.flushSize { try flush(file) }
+    }
+  }
+
+  /// Samples in their order; one that is older than the one before is an event.
+  private func write(_ samples: [SensorSample]) throws(MotionKitError) {
+    guard let first = samples.first, let last = samples.last else { return }
+    var before = newest ?? (first.time, first.kind)
+    var present: UInt8 = 0
+    for sample in samples {
+      guard (sample.time, sample.kind) >= before else {
+        for sample in samples { try write(sample) }
+        return
+      }
+      before = (sample.time, sample.kind)
+      present |= 1 << sample.kind.rawValue
+    }
+    newest = before
+    if firstTime == nil { firstTime = first.time }
+    lastTime = last.time
+    // None is late: each file's rows in one go, and those of other files even if one can take no more.
+    var failure: MotionKitError?
+    for kind in SensorKind.allCases where present & 1 << kind.rawValue != 0 {
+      do throws(MotionKitError) { try write(samples, of: kind) } catch { failure = failure ?? error }
+    }
+    if let failure { throw failure }
+  }
+
+  private func write(_ samples: [SensorSample], of kind: SensorKind) throws(MotionKitError) {
+    let file = SessionFile(kind)
+    let target = try opened(file)
+    let rows = target.rows
+    for sample in samples where sample.kind == kind {
+      rows.append(row: sample)
+      target.pendingRows += 1
+      if rows.count >= Self.flushSize { try flush(file) }
+    }
   }
 
   private func write(_ sample: SensorSample) throws(MotionKitError) {
@@ -166,26 +210,18 @@ final class SessionFiles {
     newest = (sample.time, sample.kind)
     if firstTime == nil { firstTime = sample.time }
     lastTime = sample.time
-    let file = SessionFile(sample.kind)
-    try begin(file).append(row: sample)
-    try end(file)
+    try write([sample], to: SessionFile(sample.kind)) { $0.append(row: $1) }
   }
 
   func write(_ event: SourceEvent) throws(MotionKitError) {
     events[event.name, default: 0] += 1
-    try begin(.events).append(row: event)
-    try end(.events)
+    try write([event], to: .events) { $0.append(row: $1) }
   }
 
-  private func begin(_ file: SessionFile) throws(MotionKitError) -> RowBuffer {
-    if files[Self.slot(file)] == nil { try open(file) }
-    return files[Self.slot(file)]?.rows ?? RowBuffer()
-  }
-
-  private func end(_ file: SessionFile) throws(MotionKitError) {
-    let slot = Self.slot(file)
-    files[slot]?.pendingRows += 1
-    if (files[slot]?.rows.count ?? 0) >= Self.flushSize { try flush(file) }
+  /// The file, created with its header if it is not there yet.
+  private func opened(_ file: SessionFile) throws(MotionKitError) -> OpenFile {
+    if let open = files[Self.slot(file)] { return open }
+    return try open(file)
   }
 
   /// Hands a file's rows to the kernel.
@@ -197,9 +233,9 @@ final class SessionFiles {
   }
 
   private func handOn(_ file: SessionFile, isLast: Bool) throws(MotionKitError) {
-    if let packer = files[Self.slot(file)]?.packer { return try handOnPacked(file, packer, isLast: isLast) }
-    let slot = Self.slot(file)
-    guard let open = files[slot], open.rows.count > 0 else { return }
+    guard let open = files[Self.slot(file)] else { return }
+    if let packer = open.packer { return try handOnPacked(file, open, packer, isLast: isLast) }
+    guard open.rows.count > 0 else { return }
     var written = 0
     do throws(FileFault) {
       let bytes = open.rows.bytes
@@ -207,20 +243,16 @@ final class SessionFiles {
         written += try layer.write(open.descriptor, UnsafeRawBufferPointer(rebasing: bytes[written...]))
       }
     } catch {
-      keepWholeRows(file, of: written)
+      keepWholeRows(file, open, of: written)
       throw .file(path(file), error, doing: "\(rows[file] ?? 0) rows kept")
     }
-    files[slot]?.length += Int64(written)
-    files[slot]?.hasUnsynced = true
-    rows[file, default: 0] += open.pendingRows
-    bytes += Int64(written)
-    files[slot]?.pendingRows = 0
-    open.rows.removeAll()
+    handedOn(file, open, written)
   }
 
-  private func handOnPacked(_ file: SessionFile, _ packer: ZstdPacker, isLast: Bool) throws(MotionKitError) {
-    let slot = Self.slot(file)
-    guard let open = files[slot], !packer.isBroken else { return }
+  private func handOnPacked(
+    _ file: SessionFile, _ open: OpenFile, _ packer: ZstdPacker, isLast: Bool
+  ) throws(MotionKitError) {
+    guard !packer.isBroken else { return }
     packed.removeAll()
     packer.pack(open.rows.bytes, into: packed, isLast: isLast)
     guard packed.count > 0 else { return }
@@ -235,18 +267,21 @@ final class SessionFiles {
       try? layer.truncate(open.descriptor, to: open.length)
       throw .file(path(file), error, doing: "\(rows[file] ?? 0) rows kept")
     }
-    files[slot]?.length += Int64(written)
-    files[slot]?.hasUnsynced = true
+    handedOn(file, open, written)
+  }
+
+  /// All rows that waited are in the file, in so many bytes.
+  private func handedOn(_ file: SessionFile, _ open: OpenFile, _ written: Int) {
+    open.length += Int64(written)
+    open.hasUnsynced = true
     rows[file, default: 0] += open.pendingRows
     bytes += Int64(written)
-    files[slot]?.pendingRows = 0
+    open.pendingRows = 0
     open.rows.removeAll()
   }
 
   /// After a failed write of which `written` bytes arrived: cuts a torn row off, and counts the whole ones.
-  private func keepWholeRows(_ file: SessionFile, of written: Int) {
-    let slot = Self.slot(file)
-    guard let open = files[slot] else { return }
+  private func keepWholeRows(_ file: SessionFile, _ open: OpenFile, of written: Int) {
     let arrived = UnsafeRawBufferPointer(rebasing: open.rows.bytes[..<written])
     let whole = (arrived.lastIndex(of: UInt8(ascii: "\n")) ?? -1) + 1
     if written > whole { try? layer.truncate(open.descriptor, to: open.length + Int64(whole)) }
@@ -255,20 +290,19 @@ final class SessionFiles {
     let header: Int64 = open.length == 0 && lines > 0 ? 1 : 0
     rows[file, default: 0] += lines - header
     bytes += Int64(whole)
-    files[slot]?.length += Int64(whole)
-    files[slot]?.pendingRows -= lines - header
+    open.length += Int64(whole)
+    open.pendingRows -= lines - header
     open.rows.removeFirst(whole)
   }
 
   /// Waits until everything written is on the disk, raw files first.
   func sync(isLast: Bool = false) throws(MotionKitError) {
     for file in SessionFile.allCases {
-      let slot = Self.slot(file)
       if compresses { try handOn(file, isLast: isLast) }
-      guard let open = files[slot], open.hasUnsynced else { continue }
+      guard let open = files[Self.slot(file)], open.hasUnsynced else { continue }
       guard layer.isLinked(open.descriptor) else { throw .file(path(file), FileFault(errno: 2 /* ENOENT */)) }
       do { try layer.sync(open.descriptor) } catch { throw .file(path(file), error) }
-      files[slot]?.hasUnsynced = false
+      open.hasUnsynced = false
     }
     if hasNewNames {
       do { try layer.syncDirectory(directory) } catch { throw .file(directory, error) }

@@ -54,6 +54,9 @@ public struct SessionSummary: Sendable {
   /// Whether the recording has no closing summary: it was cut by a crash or a loss of power.
   public var wasCut: Bool { info.closing == nil }
 
+  /// Whether files that session.json speaks of hold fewer rows than were recorded, or are not there at all.
+  public var isIncomplete: Bool { report.count(.fewerRows) + report.count(.missingFile) > 0 }
+
   /// Reads a session once, through the pipeline with the recorded settings.
   ///
   /// - Parameter directory: The session's directory.

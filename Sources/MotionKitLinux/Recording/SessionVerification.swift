@@ -152,6 +152,8 @@ private struct SessionVerifier {
     let text = UnsafeRawBufferPointer(rebasing: row.bytes[..<(row.count - 1)])
     if line.count == text.count, text.elementsEqual(UnsafeBufferPointer(start: line.start, count: line.count)) {
       result.rows[file, default: 0] += 1
+    } else if CSVText.cells(line.text) == CSVText.cells(String(decoding: text, as: UTF8.self)) {
+      result.rows[file, default: 0] += 1
     } else {
       report(file, line: line.number, recorded: line.text, time: time)
     }
@@ -222,7 +224,8 @@ private final class DerivedFile {
       isAtEnd = true
       return
     }
-    guard header.text == file.header else {
+    // Another program may have put cells into quotes: they say the same (RFC 4180).
+    guard CSVText.cells(header.text) == file.columns else {
       throw .unsupported(
         what: "comparing \(lines.path)",
         hint: "its columns are not those of this software; it was recorded by another version")

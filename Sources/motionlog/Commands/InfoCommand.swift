@@ -36,6 +36,9 @@ enum InfoCommand {
     add("duration", "\(Format.fixed(summary.duration, 3)) s\(clock)")
     if let closing = info.closing {
       add("ended", closing.ended)
+      if summary.isIncomplete {
+        lines.append(style.paint(.warning, "           but files hold less than was recorded then: see the notes"))
+      }
     } else {
       lines.append(style.paint(.warning, " ended     was cut: no closing summary (a crash or a loss of power)"))
     }
@@ -139,6 +142,7 @@ enum InfoCommand {
     }
     object.add("was_cut", summary.wasCut)
     if let closing = info.closing { object.add("ended", closing.ended) }
+    object.add("is_incomplete", summary.isIncomplete)
     object.add("sensors", summary.sensors.map(sensor))
     object.add("frame", info.pipeline.filter.referenceFrame.word)
     object.add("motion_outputs", summary.motionCount)

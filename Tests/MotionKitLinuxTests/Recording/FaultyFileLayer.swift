@@ -102,6 +102,7 @@ final class FaultyFileLayer: FileLayer, @unchecked Sendable {
     }
   }
 
+  func remove(_ path: String) { state.withLock { $0.files[path] = nil } }
   func close(_ file: Int32) {}
   func isLinked(_ file: Int32) -> Bool {
     state.withLock { state in state.files[state.paths[file] ?? ""]?.isLinked ?? false }

@@ -91,7 +91,7 @@ private func seeds(_ directory: String) throws -> [[UInt8]] {
         continue
       }
       let dropped = [
-        ReadReport.Finding.damagedLine, .wrongWidth, .blankRow, .badRow, .blankCell, .backward,
+        ReadReport.Finding.damagedLine, .wrongWidth, .blankRow, .badRow, .blankCell, .backward, .ahead,
       ].reduce(0) { $0 + reader.report.count($1) }
       let all = Int64(text.count { $0 == 0x0A }) - 1
       #expect(delivered == reader.rows && delivered + dropped == all, "\(String(decoding: bytes, as: UTF8.self))")

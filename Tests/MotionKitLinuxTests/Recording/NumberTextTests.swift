@@ -1,3 +1,5 @@
+import CNumberText
+import Glibc
 import SensorFusion
 import Testing
 
@@ -168,29 +170,87 @@ private func time(_ text: String, decimals: Int = 9) -> Int64? {
     }
     var generator = SeededGenerator(6)
     var fast = 0
+    var seconds = NumberText.Seconds()
     for _ in 0..<100_000 {
       let value = Float.random(in: -100...100, using: &generator)
       let written = text { $0.append(value) }
-      if let read = plain(written, Float(0), { NumberText.readPlainFloat(&$0, into: &$1) }) {
+      if let read = plain(written, Float(0), { NumberText.readPlainFloat(&$0, into: &$1, .shared) }) {
         fast += 1
         #expect(read.value.bitPattern == value.bitPattern && read.consumed == written.utf8.count, "\(written)")
       }
-      let nanoseconds = Int64.random(in: -2_000_000_000_000_000...2_000_000_000_000_000, using: &generator)
-      let stamp = text { $0.append(nanoseconds: nanoseconds) }
-      let time = plain(stamp, Int64(0)) { NumberText.readPlainTime(&$0, into: &$1) }
-      #expect(time?.value == nanoseconds && time?.consumed == stamp.utf8.count, "\(stamp)")
+      // Every length up to the ten digits of a date; the same second now and then, as in a file.
+      let limits: [Int64] = [1, 1_000_000, 10_000_000_000, 2_000_000_000_000_000, .max]
+      let limit = limits.randomElement(using: &generator) ?? 1
+      var nanoseconds = Int64.random(in: 0...limit, using: &generator)
+      for _ in 0..<3 {
+        let stamp = text { $0.append(nanoseconds: nanoseconds) }
+        let time = plain(stamp, Int64(0)) { NumberText.readPlainTime(&$0, into: &$1, &seconds) }
+        #expect(time?.value == nanoseconds && time?.consumed == stamp.utf8.count, "\(stamp)")
+        nanoseconds = min(nanoseconds, .max - 1_000_000_000) + Int64.random(in: 0...1_000_000_000, using: &generator)
+      }
     }
     #expect(fast > 99_000)
-    for other in ["", "-", ".", "x", "NaN", "1e5", " 1", "+1", "\"1\""] {
-      let read = plain(other, Float(0)) { NumberText.readPlainFloat(&$0, into: &$1) }
+    for (number, value) in [
+      ("12345678", 12_345_678), ("123456789", nil), ("1234567.25", 1_234_567.25), ("12345678.5", nil),
+      ("0.123456789", 0.123456789), ("1.00000001234", 1.00000001234), ("1.5", 1.5), ("7", 7), ("1234.0", 1234),
+      ("0.00000000", 0), ("0.0000000012345", 0.0000000012345),
+    ] as [(String, Double?)] {
+      let read = plain(number, Float(0)) { NumberText.readPlainFloat(&$0, into: &$1, .shared) }
+      guard let read else { continue }
+      #expect(value.map { Float($0) == read.value } ?? false, "\(number) is \(read.value)")
+      #expect(read.consumed == number.utf8.count, "\(number)")
+    }
+    for other in ["", "-", ".", "x", "NaN", "1e5", " 1", "+1", "\"1\"", "1.5.5", "--1.5", "-.5", "1-.5"] {
+      let read = plain(other, Float(0)) { NumberText.readPlainFloat(&$0, into: &$1, .shared) }
       #expect(read == nil || read.map { $0.consumed < other.utf8.count } == true, "\(other)")
     }
     for other in [
-      "1", "1.5", "1.12345678", "1.1234567890", "1.12345678x", "1234567890.123456789", ".123456789", "1.1234 6789",
+      "1", "1.5", "1.12345678", "1.1234567890", "1.12345678x", ".123456789", "1.1234 6789",
+      "-1.123456789", "9223372036.123456789", "12345678901.123456789",
     ] {
-      #expect(plain(other, Int64(0)) { NumberText.readPlainTime(&$0, into: &$1) } == nil, "\(other)")
+      #expect(plain(other, Int64(0)) { NumberText.readPlainTime(&$0, into: &$1, &seconds) } == nil, "\(other)")
     }
-    #expect(plain("0", Float(1)) { NumberText.readPlainFloat(&$0, into: &$1) }?.value == 0)
-    #expect(plain("-0", Float(1)) { NumberText.readPlainFloat(&$0, into: &$1) }?.value.sign == .minus)
+    #expect(plain("0", Float(1)) { NumberText.readPlainFloat(&$0, into: &$1, .shared) }?.value == 0)
+    #expect(plain("-0", Float(1)) { NumberText.readPlainFloat(&$0, into: &$1, .shared) }?.value.sign == .minus)
+  }
+
+  /// What is written by this software's own digits is what the C++ library writes, byte for byte.
+  @Test func textIsThatOfTheLibrary() {
+    func library<T: BinaryFloatingPoint>(_ value: T) -> String {
+      var room = [CChar](repeating: 0, count: 32)
+      let count = (value as? Float).map { mk_write_float($0, &room) } ?? mk_write_double(Double(value), &room)
+      return String(decoding: room[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+    var generator = SeededGenerator(7)
+    var wrong: [String] = []
+    func check(_ value: Double) {
+      let float = Float(value)
+      let (longText, shortText) = (text { $0.append(value) }, text { $0.append(float) })
+      if longText != library(value) { wrong.append("\(longText) is \(library(value))") }
+      if float.isFinite, shortText != library(float) { wrong.append("\(shortText) is \(library(float))") }
+    }
+    for _ in 0..<20_000 {
+      let power = pow(10, Double(Int.random(in: -13...19, using: &generator)))
+      let value = Double.random(in: -1...1, using: &generator) * power
+      check(value)
+      check(value.nextUp)
+      // Few digits, whole numbers, halves of units, powers of two and their neighbours.
+      check((value * 1000).rounded() / 1000)
+      check(Double(Float(value)))
+      check(value.rounded())
+      check(value.rounded() / 10)
+      check((value.rounded() + 0.5) / 16)
+      let two = Double(sign: .plus, exponent: Int.random(in: -70...70, using: &generator), significand: 1)
+      check(two)
+      check(two.nextUp)
+      check(two.nextDown)
+      check(Double(Float(two).nextDown))
+    }
+    for value in [0, -0.0, 0.1, 0.001, 0.0001, 0.00001, 0.00012, 1e5, 123456, 1e15, 1e16, 9_007_199_254_740_992] {
+      check(value)
+      check(-value)
+      check(.leastNonzeroMagnitude)
+    }
+    #expect(wrong.isEmpty, "\(wrong.prefix(5))")
   }
 }

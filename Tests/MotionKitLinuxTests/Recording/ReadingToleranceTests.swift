@@ -97,6 +97,38 @@ private func report(_ directory: TemporaryDirectory) throws -> (samples: [Sensor
     #expect(report.count(.backward) == 1 && report.count(.duplicate) == 1)
   }
 
+  @Test(arguments: [
+    // One time far ahead: at the beginning, in the middle, twice, and between rows of another form.
+    ("9,1,2,3,4,5", [1, 2, 3, 4, 5]), ("1,2,900,3,4,5", [1, 2, 3, 4, 5]), ("1,90,2,3,80,4,5", [1, 2, 3, 4, 5]),
+    ("1,+2,900,+3,4", [1, 2, 3, 4]), ("1,2,900,3,3,4", [1, 2, 3, 3, 4]), ("1,2,900,+3,+3.5,901", [1, 2, 3, 3.5, 901]),
+    // Ahead of the last two rows.
+    ("1,2,3,9,4,5", [1, 2, 3, 4, 5]),
+  ]) func oneTimeFarAheadCostsOneRow(times: String, expected: [Double]) throws {
+    let rows = times.split(separator: ",").map { "\($0).000000000,1,2,3\n" }
+      .map { $0.replacing(".5.000000000", with: ".500000000") }
+    let (samples, report) = try report(session(header + rows.joined()))
+    #expect(samples.map(\.time.seconds) == expected)
+    #expect(report.count(.ahead) == Int64(rows.count - expected.count) && report.count(.backward) == 0)
+  }
+
+  @Test(arguments: [
+    ("1,2,1.5,3,4", [1, 2, 3, 4]), ("1,2,3,2,2.5,3.5", [1, 2, 3, 3.5]), ("5,6,1,2,3,7", [5, 6, 7]),
+    // Nothing tells which of the two is wrong: the one that came later.
+    ("1,9,2", [1, 9]), ("2,1", [2]),
+  ]) func rowsThatAreOlderAreDropped(times: String, expected: [Double]) throws {
+    let rows = times.split(separator: ",").map { "\($0),1,2,3\n" }
+    let (samples, report) = try report(session(header + rows.joined()))
+    #expect(samples.map(\.time.seconds) == expected)
+    #expect(report.count(.backward) == Int64(rows.count - expected.count) && report.count(.ahead) == 0)
+  }
+
+  @Test func quotedCellsAreReadWhereverTheyStand() throws {
+    let rows = "\"1.5\",1,2,3\n2.5,1,2,\"3\"\n\"3.5\",\"1\",\"2\",\"3\"\r\n4.5,1,2, \"3\" \n5.5,1,2,3\n"
+    let (samples, report) = try report(session(header + rows))
+    #expect(samples.map(\.time.seconds) == [1.5, 2.5, 3.5, 4.5, 5.5] && samples.allSatisfy { $0.z == 3 })
+    #expect(report.entries.map(\.finding).filter { $0 != .missingInfo } == [.crlf])
+  }
+
   @Test func aMissingHeaderColumnIsAnErrorThatNamesIt() {
     #expect {
       _ = try report(session("timestamp_s,x,y,z\n1.0,1,2,3\n"))

@@ -52,6 +52,8 @@ private func isFileSystem(_ error: any Error, _ code: Int32, _ text: String) -> 
     }
     #expect(isFileSystem(try #require(failure), ENOSPC, "No space left"))
     #expect(throws: MotionKitError.self) { try writer.finish() }
+    // No half-written new session.json stays behind.
+    #expect(layer.state.withLock { $0.files.keys.filter { $0.hasSuffix(".new") } } == [])
     let directory = TemporaryDirectory()
     layer.materialize(in: directory.file("s"))
     for kind in [SensorKind.accelerometer, .gyroscope, .magnetometer] {
@@ -333,6 +335,70 @@ private func isFileSystem(_ error: any Error, _ code: Int32, _ text: String) -> 
     #expect(copy.rows[.gyroscope] == Int64(samples.count { $0.kind == .gyroscope }))
     let events = try replay(directory.file("copy")).events
     #expect(events.count { $0.name == "repaired" } == 3 && events.contains { $0.detail == "a, b" })
+  }
+
+  @Test(arguments: ["far ahead", "not finite", "twice"]) func aCleanCopyLosesTheBadRowAloneAndIsSound(
+    fault: String
+  ) throws {
+    let directory = TemporaryDirectory()
+    let samples = still(seconds: 4)
+    let writer = try SessionWriter.manual(directory.file("s"))
+    var pipeline = MotionPipeline()
+    var processed = batch(samples)
+    processed.process(with: &pipeline)
+    try writer.consume(processed)
+    try writer.finish()
+    var lines = readText(directory.file("s/gyroscope.csv")).split(separator: "\n").map(String.init)
+    var cells = lines[50].split(separator: ",").map(String.init)
+    switch fault {
+    case "far ahead": cells[0] = "99999.000000000"
+    case "not finite": cells[2] = "nan"
+    default: lines.insert(lines[50], at: 50)
+    }
+    if fault != "twice" { lines[50] = cells.joined(separator: ",") }
+    writeFile(directory.file("s/gyroscope.csv"), lines.joined(separator: "\n") + "\n")
+    #expect(try !checkSession(directory.file("s")).isSound)
+    try repairSession(directory.file("s"), to: directory.file("copy"))
+    let copy = try checkSession(directory.file("copy"))
+    #expect(copy.problems == [] && copy.isSound)
+    let all = Int64(samples.count { $0.kind == .gyroscope })
+    #expect(copy.rows[.gyroscope] == (fault == "twice" ? all : all - 1))
+    #expect(copy.rows[.accelerometer] == Int64(samples.count { $0.kind == .accelerometer }))
+  }
+
+  /// RFC 4180: a cell in quotes says the same.
+  @Test func aSessionInQuotesIsSound() throws {
+    let directory = TemporaryDirectory()
+    let writer = try SessionWriter.manual(directory.file("s"))
+    var pipeline = MotionPipeline()
+    var processed = batch(
+      still(seconds: 2), events: [SourceEvent(time: Timestamp(nanoseconds: 5), name: "mark", detail: "x")])
+    processed.process(with: &pipeline)
+    try writer.consume(processed)
+    try writer.finish()
+    for file in SessionFile.allCases {
+      let path = directory.file("s/" + file.fileName)
+      let lines = readText(path).split(separator: "\n").map { line in
+        line.split(separator: ",", omittingEmptySubsequences: false).map { "\"\($0)\"" }.joined(separator: ",") + "\n"
+      }
+      if !lines.isEmpty { writeFile(path, lines.joined()) }
+    }
+    let check = try checkSession(directory.file("s"))
+    #expect(check.problems == [] && check.isSound)
+    #expect((check.verification?.rows[.deviceMotion] ?? 0) > 150)
+  }
+
+  @Test func aSensorWhoseFileIsGoneIsMissedInTheCopyToo() throws {
+    let directory = TemporaryDirectory()
+    let writer = try SessionWriter.manual(directory.file("s"), info: testInfo([.accelerometer, .gyroscope]))
+    try writer.consume(batch(still(seconds: 1)))
+    try writer.finish()
+    TemporaryDirectory.remove(directory.file("s/gyroscope.csv"))
+    try repairSession(directory.file("s"), to: directory.file("copy"))
+    let copy = try checkSession(directory.file("copy"))
+    #expect(!copy.isSound && copy.report.count(.missingFile) == 1)
+    let names = try SystemFileLayer().list(directory.file("copy"))
+    #expect(names.contains("session.json") && !names.contains("gyroscope.csv"))
   }
 
   @Test func verificationFindsASingleChangedDigit() throws {

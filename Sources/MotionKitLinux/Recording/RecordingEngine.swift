@@ -1,0 +1,409 @@
+import SensorFusion
+
+/// What stands behind a `SessionWriter`: the buffer that the source's thread fills and the thread that empties it.
+final class RecordingEngine: @unchecked Sendable {
+  typealias Options = SessionWriter.Options
+  typealias Progress = SessionWriter.Progress
+
+  private struct Shared {
+    var pending = ProcessedBatch()
+    var pendingBytes = 0
+    /// Bytes that are being written now.
+    var writingBytes = 0
+    var isEnding = false
+    var failure: MotionKitError?
+    var produced: [Int64] = Array(repeating: 0, count: SensorKind.allCases.count)
+    var producedDerived: [SessionFile: Int64] = [:]
+    var newest: Timestamp?
+    var lostSamples: Int64 = 0
+    var overflow: Overflow?
+    var progress = Progress()
+  }
+
+  /// A stretch of dropped batches.
+  private struct Overflow {
+    var from: Timestamp
+    var to: Timestamp
+    var samples: Int64 = 0
+  }
+
+  private let directory: String
+  private let options: Options
+  private let clock: any SessionClock
+  private let shared = Locked(Shared())
+  private let thread: Locked<SystemThread?> = Locked(nil)
+  // The rest belongs to the writing thread, or to the caller of `drain` where there is none.
+  private let layer: any FileLayer
+  private var files: SessionFiles
+  /// What the parts before this one hold.
+  private var done: [ClosingSummary] = []
+  private var doneBytes: Int64 = 0
+  private var lateByKind: [SensorKind: Int64] = [:]
+  private var info: SessionInfo
+  private var spare = ProcessedBatch()
+  private var nextSync: Int64
+  private var clockWatch: ClockWatch?
+
+  init(
+    directory: String, info: SessionInfo, options: Options, layer: any FileLayer, clock: any SessionClock
+  ) throws(MotionKitError) {
+    self.directory = directory
+    self.options = options
+    self.clock = clock
+    var info = info
+    info.part = options.rotation == nil ? nil : 1
+    info.closing = nil
+    self.info = info
+    nextSync = clock.monotonic() + Int64(options.syncInterval * 1e9)
+    try Self.prepare(directory, layer: layer)
+    self.layer = layer
+    files = try Self.files(directory, info, options, layer)
+    if options.watchesClocks ?? (info.isLive && !info.source.hasPrefix("ip:")) {
+      let anchor = clock.anchor()
+      self.info.anchors.append(anchor)
+      clockWatch = ClockWatch(anchor: anchor)
+    }
+    try files.begin(self.info)
+  }
+
+  /// The files of the part that `info` names, in a directory of their own where there are parts.
+  private static func files(
+    _ directory: String, _ info: SessionInfo, _ options: Options, _ layer: any FileLayer,
+    after newest: (time: Timestamp, kind: SensorKind)? = nil
+  ) throws(MotionKitError) -> SessionFiles {
+    var place = directory
+    if let part = info.part {
+      place += "/" + SessionDirectory.partName(Int(part))
+      do throws(FileFault) {
+        try layer.createDirectory(place)
+        try layer.syncDirectory(directory)
+      } catch { throw .file(place, error) }
+    }
+    return SessionFiles(
+      directory: place, layer: layer, info: info, writesDerived: options.writesDerivedFiles,
+      compresses: options.compresses, after: newest)
+  }
+
+  func startThread() throws(MotionKitError) {
+    let started = try SystemThread(name: "recording") { self.run() }
+    thread.withLock { $0 = started }
+  }
+
+  private var hasThread: Bool { thread.withLock { $0 != nil } }
+
+  /// Makes the directory, or takes an empty one.
+  private static func prepare(_ directory: String, layer: any FileLayer) throws(MotionKitError) {
+    do {
+      try layer.createDirectory(directory)
+    } catch  where error == FileFault(errno: 17 /* EEXIST */) {
+      let names: [String]
+      do { names = try layer.list(directory) } catch { throw .file(directory, error) }
+      guard names.isEmpty else {
+        throw .fileSystem(
+          path: directory, errno: 17,
+          hint: "the directory exists and is not empty: choose a new one; a recording is never overwritten")
+      }
+    } catch { throw .file(directory, error) }
+  }
+
+  // MARK: The source's side
+
+  func consume(_ batch: ProcessedBatch) throws(MotionKitError) {
+    let size = Self.size(of: batch)
+    let limit = options.bufferLimit
+    let mayWait = options.whenFull == .wait && hasThread
+    func fits(_ state: Shared) -> Bool {
+      let held = state.pendingBytes + state.writingBytes
+      return held == 0 || held + size <= limit
+    }
+    let (failure, isLong) = shared.wait(
+      seconds: mayWait ? nil : 0, until: { fits($0) || !mayWait || $0.failure != nil || $0.isEnding },
+      then: { state -> (MotionKitError?, Bool) in
+        Self.count(batch, in: &state)
+        if state.failure != nil { return (state.failure, false) }
+        guard fits(state) else {
+          Self.drop(batch, in: &state)
+          return (nil, false)
+        }
+        if let overflow = state.overflow {
+          state.pending.input.events.append(Self.endEvent(overflow))
+          state.overflow = nil
+        }
+        state.pending.append(batch)
+        let wasShort = state.pendingBytes < Self.wakeSize
+        state.pendingBytes += size
+        return (nil, wasShort && state.pendingBytes >= Self.wakeSize)
+      })
+    if isLong { shared.signal() }
+    if let failure { throw failure }
+  }
+
+  func mark(_ detail: String, name: String) {
+    shared.withLock { state in
+      let time = state.newest ?? clock.anchor().time
+      state.pending.input.events.append(SourceEvent(time: time, name: name, detail: detail))
+    }
+  }
+
+  var progress: Progress {
+    shared.withLock { state in
+      var progress = state.progress
+      progress.lostSamples = state.lostSamples
+      progress.waitingBytes = state.pendingBytes + state.writingBytes
+      return progress
+    }
+  }
+
+  func finish(ended: String, counters: PipelineCounters) throws(MotionKitError) -> ClosingSummary {
+    join()
+    // The thread is gone; what has come since, or without a thread, is written here.
+    while drain() {}
+    var failure = shared.withLock { $0.failure }
+    do throws(MotionKitError) {
+      try finishFiles()
+    } catch { failure = failure ?? error }
+    // The parts before say what they hold; what was lost is told at the end.
+    var summary = files.summary(failure.map { "stopped: \($0)" } ?? ended)
+    summary.pipelineCounters = counters
+    summary.lost = lostRows()
+    info.closing = summary
+    do throws(MotionKitError) {
+      try files.write(info)
+    } catch { failure = failure ?? error }
+    files.closeAll()
+    if let failure { throw failure }
+    return ClosingSummary(joining: done + [summary])
+  }
+
+  /// Lets the thread write what waits, and waits for its end.
+  func join() {
+    shared.withLock { $0.isEnding = true }
+    shared.signal()
+    thread.withLock { running in
+      running?.join()
+      running = nil
+    }
+  }
+
+  // MARK: The writing thread's side
+
+  /// The producer wakes the thread when this many bytes wait; the thread looks by itself ten times a second.
+  private static let wakeSize = 128 * 1024
+  private static let lookInterval = 0.1
+
+  private func run() {
+    var isEnding = false
+    while !isEnding {
+      isEnding = shared.wait(
+        seconds: Self.lookInterval, until: { $0.isEnding || $0.pendingBytes >= Self.wakeSize },
+        then: { $0.isEnding })
+      while drain() {}
+    }
+  }
+
+  /// Writes what waits now, and syncs when it is time. Returns whether there was something to write.
+  @discardableResult
+  func drain() -> Bool {
+    let hasRows = shared.withLock { state in
+      swap(&state.pending, &spare)
+      state.writingBytes = state.pendingBytes
+      state.pendingBytes = 0
+      return !spare.isEmpty
+    }
+    defer { spare.removeAll() }
+    do throws(MotionKitError) {
+      if shared.withLock({ $0.failure == nil }) {
+        if hasRows { try writeSpare() }
+        try watchClock()
+        try syncIfDue()
+      }
+    } catch { fail(error) }
+    let (rows, bytes) = (whole.rows, doneBytes + files.bytes)
+    shared.withLock { state in
+      state.progress.rows = rows
+      state.progress.bytes = bytes
+      state.writingBytes = 0
+    }
+    shared.signal()
+    return hasRows
+  }
+
+  /// What all parts hold.
+  private var whole: ClosingSummary { ClosingSummary(joining: done + [files.summary("")]) }
+
+  /// Samples written between two looks at the size of a part.
+  private static let sizeStep = 512
+
+  /// Writes `spare`, in parts where they are asked for.
+  private func writeSpare() throws(MotionKitError) {
+    while let rotation = options.rotation, let first = spare.input.samples.first, let last = spare.input.samples.last {
+      let cut: Timestamp
+      switch rotation {
+      case .bytes(let limit):
+        if files.firstTime != nil, files.bytes >= limit { try beginPart() }
+        guard spare.input.samples.count > Self.sizeStep else { return try files.write(spare) }
+        cut = spare.input.samples[Self.sizeStep].time
+      case .seconds(let length):
+        if let begin = files.firstTime, first.time >= begin.advanced(bySeconds: length) { try beginPart() }
+        cut = (files.firstTime ?? first.time).advanced(bySeconds: length)
+      }
+      guard cut > first.time, cut <= last.time else { break }
+      let head = spare.removeHead(before: cut)
+      try files.write(head)
+    }
+    try files.write(spare)
+  }
+
+  /// Ends the part and begins the next one.
+  private func beginPart() throws(MotionKitError) {
+    let next = (info.part ?? 0) + 1
+    var ended = info
+    let summary = try files.end("continued in \(SessionDirectory.partName(Int(next)))")
+    ended.closing = summary
+    try files.write(ended)
+    files.closeAll()
+    done.append(summary)
+    doneBytes += files.bytes
+    lateByKind.merge(files.late, uniquingKeysWith: +)
+    info.part = next
+    files = try Self.files(directory, info, options, layer, after: files.newest)
+    try files.begin(info)
+  }
+
+  private func syncIfDue() throws(MotionKitError) {
+    let now = clock.monotonic()
+    guard now >= nextSync else { return }
+    nextSync = now + Int64(options.syncInterval * 1e9)
+    try files.sync()
+    if options.minimumFreeBytes > 0, let free = files.freeBytes, free < options.minimumFreeBytes {
+      throw .fileSystem(
+        path: directory, errno: 28,
+        hint: "\(free) bytes are free, less than the minimum of \(options.minimumFreeBytes): the recording stopped "
+          + "before the disk is full")
+    }
+  }
+
+  private func watchClock() throws(MotionKitError) {
+    guard let news = clockWatch?.check(clock: clock) else { return }
+    info.anchors.append(news.anchor)
+    try files.write(news.event)
+    try files.flush(.events)
+  }
+
+  /// Stops the recording; rows of other files that can still be written are.
+  private func fail(_ error: MotionKitError) {
+    for file in SessionFile.allCases { try? files.flush(file) }
+    try? files.sync()
+    shared.withLock { $0.failure = $0.failure ?? error }
+    shared.signal()
+  }
+
+  private func finishFiles() throws(MotionKitError) {
+    let overflow = shared.withLock { $0.overflow }
+    if let overflow { try files.write(Self.endEvent(overflow)) }
+    if clockWatch != nil { info.anchors.append(clock.anchor()) }
+    try files.finish()
+  }
+
+  /// Rows that were produced and are in no part.
+  private func lostRows() -> [SessionFile: Int64] {
+    let written = whole.rows
+    let late = lateByKind.merging(files.late, uniquingKeysWith: +)
+    let state = shared.withLock { $0 }
+    var lost: [SessionFile: Int64] = [:]
+    for kind in SensorKind.allCases {
+      let file = SessionFile(kind)
+      lost[file] = state.produced[Int(kind.rawValue)] - (written[file] ?? 0) - (late[kind] ?? 0)
+    }
+    if options.writesDerivedFiles {
+      for (file, produced) in state.producedDerived { lost[file] = produced - (written[file] ?? 0) }
+    }
+    return lost.filter { $0.value > 0 }
+  }
+
+  // MARK: Counting
+
+  private static func size(of batch: ProcessedBatch) -> Int {
+    batch.input.samples.count * MemoryLayout<SensorSample>.stride
+      + batch.motions.count * MemoryLayout<MotionState>.stride
+      + batch.steps.count * MemoryLayout<Step>.stride
+      + batch.altitudes.count * MemoryLayout<AltitudeState>.stride
+      + batch.activities.count * MemoryLayout<ActivityState>.stride
+      + batch.input.events.reduce(0) { $0 + MemoryLayout<SourceEvent>.stride + $1.detail.utf8.count }
+  }
+
+  private static func count(_ batch: ProcessedBatch, in state: inout Shared) {
+    for sample in batch.input.samples { state.produced[Int(sample.kind.rawValue)] += 1 }
+    state.producedDerived[.deviceMotion, default: 0] += Int64(batch.motions.count)
+    state.producedDerived[.steps, default: 0] += Int64(batch.steps.count)
+    state.producedDerived[.altitude, default: 0] += Int64(batch.altitudes.count)
+    state.producedDerived[.activity, default: 0] += Int64(batch.activities.count)
+    if let last = batch.input.samples.last { state.newest = max(state.newest ?? last.time, last.time) }
+  }
+
+  private static func drop(_ batch: ProcessedBatch, in state: inout Shared) {
+    // Events are few and say what happened: they always go in.
+    state.pending.input.events.append(contentsOf: batch.input.events)
+    guard let first = batch.input.samples.first, let last = batch.input.samples.last else { return }
+    var overflow = state.overflow ?? Overflow(from: first.time, to: last.time)
+    if state.overflow == nil {
+      state.pending.input.events.append(
+        SourceEvent(
+          time: first.time, name: "overflow", detail: "samples are being lost because the disk does not keep up"))
+    }
+    overflow.to = last.time
+    overflow.samples += Int64(batch.input.samples.count)
+    state.overflow = overflow
+    state.lostSamples += Int64(batch.input.samples.count)
+  }
+
+  private static func endEvent(_ overflow: Overflow) -> SourceEvent {
+    SourceEvent(
+      time: overflow.to, name: "overflow_end",
+      detail: "\(overflow.samples) samples from \(overflow.from.seconds) s on were lost")
+  }
+}
+
+extension ProcessedBatch {
+  /// Whether it holds nothing at all.
+  var isEmpty: Bool {
+    input.samples.isEmpty && input.events.isEmpty && motions.isEmpty && steps.isEmpty && altitudes.isEmpty
+      && activities.isEmpty
+  }
+
+  /// Appends everything of another batch.
+  mutating func append(_ other: ProcessedBatch) {
+    input.samples.append(contentsOf: other.input.samples)
+    input.events.append(contentsOf: other.input.events)
+    motions.append(contentsOf: other.motions)
+    steps.append(contentsOf: other.steps)
+    altitudes.append(contentsOf: other.altitudes)
+    activities.append(contentsOf: other.activities)
+  }
+
+  /// Takes off what lies before `time`.
+  mutating func removeHead(before time: Timestamp) -> ProcessedBatch {
+    var head = ProcessedBatch()
+    func take<T>(_ all: inout [T], _ stamp: (T) -> Timestamp) -> [T] {
+      let end = all.firstIndex { stamp($0) >= time } ?? all.count
+      defer { all.removeSubrange(..<end) }
+      return Array(all[..<end])
+    }
+    head.input.samples = take(&input.samples) { $0.time }
+    head.input.events = take(&input.events) { $0.time }
+    head.motions = take(&motions) { $0.time }
+    head.steps = take(&steps) { $0.time }
+    head.altitudes = take(&altitudes) { $0.time }
+    head.activities = take(&activities) { $0.time }
+    return head
+  }
+
+  /// Forgets the contents, keeps the storage.
+  mutating func removeAll() {
+    input.removeAll()
+    motions.removeAll(keepingCapacity: true)
+    steps.removeAll(keepingCapacity: true)
+    altitudes.removeAll(keepingCapacity: true)
+    activities.removeAll(keepingCapacity: true)
+  }
+}
