@@ -12,6 +12,10 @@ open class CMAltimeter: NSObject {
     super.init()
   }
 
+  /// The altimeter underneath, with what Core Motion does not tell (`error`, `statistics`, `updateInterval`); not in Apple's
+  /// framework.
+  public var underlying: Altimeter { altimeter }
+
   /// Whether there is a barometer.
   open class func isRelativeAltitudeAvailable() -> Bool { Altimeter().isRelativeAltitudeAvailable }
   /// Whether there is a barometer and the pressure at sea level or the altitude of the start is known; see

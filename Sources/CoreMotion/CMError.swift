@@ -42,7 +42,7 @@ public let CMErrorNotAvailable = CMError(109)
 public let CMErrorNotEntitled = CMError(110)
 /// This process may not open the device.
 public let CMErrorNotAuthorized = CMError(111)
-/// There are no data.
+/// There are no data: a recording or a scene is at its end.
 public let CMErrorNilData = CMError(112)
 /// Data have the wrong size.
 public let CMErrorSize = CMError(113)
@@ -65,6 +65,7 @@ extension MotionKitError {
     case .noSensors, .notFound, .busy, .unsupported: CMErrorNotAvailable
     case .notPermitted: CMErrorNotAuthorized
     case .invalidSource: CMErrorInvalidParameter
+    case .ended: CMErrorNilData
     case .device, .invalidFile, .fileSystem: CMErrorUnknown
     }
   }

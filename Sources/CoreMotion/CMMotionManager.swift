@@ -5,7 +5,8 @@ import SensorFusion
 /// The device's accelerometer, gyroscope, magnetometer and device motion.
 ///
 /// Behaves as Core Motion's, and where Core Motion is silent says why: a handler whose sensor or frame is not there
-/// gets one error. Samples come from the source named by MOTIONKIT_SOURCE, else from this machine's IIO devices.
+/// gets one error, and so does each handler at the end of a recording or a scene (`CMErrorNilData`; nothing is active then).
+/// Samples come from the source named by MOTIONKIT_SOURCE, else from this machine's IIO devices.
 /// `OperationQueue.main` needs a main run loop: `RunLoop.main.run()`, `dispatchMain()` or an async `main`.
 open class CMMotionManager: NSObject {
   private let manager: MotionManager
@@ -16,6 +17,11 @@ open class CMMotionManager: NSObject {
     manager = MotionManager()
     super.init()
   }
+
+  /// The manager underneath, which tells what Core Motion keeps to itself: why nothing comes (`deviceMotionError` and its
+  /// siblings), the interval really reached, what was dropped, the gyroscope's bias. Not in Apple's framework; its type
+  /// needs `import MotionKitLinux`.
+  public var underlying: MotionManager { manager }
 
   // MARK: Accelerometer
 
@@ -151,25 +157,30 @@ open class CMMotionManager: NSObject {
   private func start(
     using referenceFrame: CMAttitudeReferenceFrame, to queue: OperationQueue?, handler: CMDeviceMotionHandler?
   ) {
-    frame.withLock { $0 = referenceFrame }
     let used: ReferenceFrame
     switch referenceFrame {
     case .xArbitraryZVertical: used = .arbitrary
     case .xArbitraryCorrectedZVertical: used = .arbitraryCorrected
     case .xMagneticNorthZVertical: used = .magneticNorth
     case .xTrueNorthZVertical:
-      guard let declination = MagneticDeclination.current else {
+      frame.withLock { $0 = referenceFrame }
+      if let declination = MagneticDeclination.current {
+        used = .trueNorth(declination: declination)
+      } else if availableSensorsGiveNorth {
         manager.stopDeviceMotionUpdates()
-        report(CMErrorTrueNorthNotAvailable.error(MagneticDeclination.missing), to: queue, handler)
+        report(CMErrorTrueNorthNotAvailable.error(MagneticDeclination.problem), to: queue, handler)
         return
+      } else {
+        // What is missing first is a sensor, and the start says which.
+        used = .trueNorth(declination: 0)
       }
-      used = .trueNorth(declination: declination)
     default:
       manager.stopDeviceMotionUpdates()
       let message = "the reference frame must be exactly one of the four; got the bits \(referenceFrame.rawValue)"
       report(CMErrorInvalidParameter.error(message), to: queue, handler)
       return
     }
+    frame.withLock { $0 = referenceFrame }
     guard let queue, let handler else { return manager.startDeviceMotionUpdates(using: used) }
     let deliver: MotionManager.Handler<DeviceMotion> = adapt(handler) { CMDeviceMotion($0) }
     guard used.hasNorth else {
@@ -185,34 +196,39 @@ open class CMMotionManager: NSObject {
     }
   }
 
+  private var availableSensorsGiveNorth: Bool { manager.isDeviceMotionAvailable && manager.isMagnetometerAvailable }
+
   private func report(_ error: NSError, to queue: OperationQueue?, _ handler: CMDeviceMotionHandler?) {
     guard let queue, let handler else { return }
+    manager.source.noteDelivery()
     let report = Unchecked(handler)
     let error = Unchecked(error)
     queue.addOperation { report.value(nil, error.value) }
   }
 }
 
-/// Decides when to ask for movement: once, when there is still no heading some seconds after the start.
+/// Decides when to ask for movement: once, when for some seconds there is no heading or the field is not the earth's, so
+/// that the magnetometer must be calibrated.
 private final class MovementWatch {
-  /// So long the filter may take to find north by itself, seconds of samples.
+  /// So long the filter may take to find north by itself, and so long one may pass a magnet, seconds of samples.
   private static let patience = 3.0
   static let message =
-    "there is no usable heading yet: move the device in a figure of eight, away from iron and magnets"
+    "there is no usable heading: move the device in a figure of eight, away from iron and magnets, or run"
+    + " 'motionlog calibrate mag'"
 
   private var start: Double?
-  private var isDecided = false
+  private var hasAsked = false
 
   /// Called for each motion, one at a time.
   func requiresMovement(_ motion: DeviceMotion) -> Bool {
-    if isDecided { return false }
-    if motion.magneticFieldAccuracy != .uncalibrated {
-      isDecided = true
+    if hasAsked { return false }
+    guard motion.magneticFieldAccuracy == .uncalibrated || !motion.hasPlausibleField else {
+      start = nil
       return false
     }
     let start = self.start ?? motion.timestamp
     self.start = start
-    isDecided = motion.timestamp - start >= Self.patience
-    return isDecided
+    hasAsked = motion.timestamp - start >= Self.patience
+    return hasAsked
   }
 }

@@ -12,6 +12,9 @@ open class CMPedometer: NSObject {
   /// A pedometer of the process's source.
   public override init() { super.init() }
 
+  /// The pedometer underneath, with what Core Motion does not tell (`error`, `statistics`); not in Apple's framework.
+  public var underlying: Pedometer { pedometer }
+
   /// Whether there is an accelerometer to count steps with.
   open class func isStepCountingAvailable() -> Bool { Pedometer().isStepCountingAvailable }
   /// Whether the walker's height or a calibration is known; see `Walker`.
@@ -64,7 +67,8 @@ open class CMPedometer: NSObject {
 
   /// Calls the handler with the totals from `start` on whenever steps are found; replaces a running service's handler.
   ///
-  /// With a start in the past, what the history knows of the time before now is included.
+  /// With a start in the past, what the history knows of the time before now is included; with one in the future, what is
+  /// walked before it does not count.
   open func startUpdates(from start: Date, withHandler handler: @escaping CMPedometerHandler) {
     let handler = Unchecked(handler)
     let source = pedometer.source
@@ -73,7 +77,7 @@ open class CMPedometer: NSObject {
     if start < now, let history = MotionHistories.current {
       past = (try? history.pedometerTotals(from: start.utcNanoseconds, to: now.utcNanoseconds)) ?? past
     }
-    pedometer.startUpdates(on: .queue(queue)) { [past] result in
+    pedometer.startUpdates(on: .queue(queue), delay: max(0, start.timeIntervalSince(now))) { [past] result in
       switch result {
       case .success(let data):
         let end = Date(utcNanoseconds: source.utcNanoseconds(at: data.end))
@@ -132,6 +136,25 @@ open class CMPedometerData: NSObject, NSSecureCoding, NSCopying {
     totals = PedometerTotals()
     storedPace = nil
     storedCadence = nil
+  }
+
+  /// Data from their parts, for tests: metres, floors, seconds a metre, steps a second; not in Apple's framework.
+  public init(
+    startDate: Date, endDate: Date, numberOfSteps: Int, distance: Double? = nil, floorsAscended: Int? = nil,
+    floorsDescended: Int? = nil, currentPace: Double? = nil, currentCadence: Double? = nil,
+    averageActivePace: Double? = nil
+  ) {
+    storedStart = startDate
+    storedEnd = endDate
+    var totals = PedometerTotals()
+    totals.numberOfSteps = numberOfSteps
+    totals.distance = distance
+    totals.floorsAscended = floorsAscended
+    totals.floorsDescended = floorsDescended
+    totals.activeSeconds = (averageActivePace ?? 0) * (distance ?? 0)
+    self.totals = totals
+    storedPace = currentPace
+    storedCadence = currentCadence
   }
 
   init(start: Date, end: Date, totals: PedometerTotals, currentPace: Double? = nil, currentCadence: Double? = nil) {

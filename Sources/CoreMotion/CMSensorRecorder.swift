@@ -37,27 +37,57 @@ open class CMSensorRecorder: NSObject {
 ///       public func makeIterator() -> NSFastEnumerationIterator { NSFastEnumerationIterator(self) }
 ///     }
 open class CMSensorDataList: NSObject {
-  fileprivate let records: [SensorRecorder.Record]
+  fileprivate enum Readings {
+    case records([SensorRecorder.Record])
+    case given([CMRecordedAccelerometerData])
+
+    var count: Int {
+      switch self {
+      case .records(let records): records.count
+      case .given(let data): data.count
+      }
+    }
+
+    subscript(_ i: Int) -> CMRecordedAccelerometerData {
+      switch self {
+      case .records(let records): CMRecordedAccelerometerData(records[i])
+      case .given(let data): data[i]
+      }
+    }
+  }
+
+  fileprivate let readings: Readings
 
   init(_ records: [SensorRecorder.Record]) {
-    self.records = records
+    readings = .records(records)
+    super.init()
+  }
+
+  /// A list of the given readings, for tests; not in Apple's framework.
+  public init(_ data: [CMRecordedAccelerometerData]) {
+    readings = .given(data)
     super.init()
   }
 
   /// All readings; not in Apple's framework.
-  public var data: [CMRecordedAccelerometerData] { records.map { CMRecordedAccelerometerData($0) } }
+  public var data: [CMRecordedAccelerometerData] { (0..<readings.count).map { readings[$0] } }
 }
 
 /// Goes through a `CMSensorDataList`, each element a `CMRecordedAccelerometerData`. Stands for the iterator of the same
 /// name, which Foundation has on Apple's systems only.
 public struct NSFastEnumerationIterator: IteratorProtocol {
-  private var records: ArraySlice<SensorRecorder.Record>
+  private let readings: CMSensorDataList.Readings
+  private var index = 0
 
   /// Begins with the list's oldest reading.
-  public init(_ list: CMSensorDataList) { records = list.records[...] }
+  public init(_ list: CMSensorDataList) { readings = list.readings }
 
   /// The next reading.
-  public mutating func next() -> Any? { records.popFirst().map { CMRecordedAccelerometerData($0) } }
+  public mutating func next() -> Any? {
+    guard index < readings.count else { return nil }
+    defer { index += 1 }
+    return readings[index]
+  }
 }
 
 /// A recorded reading of the accelerometer.
@@ -70,6 +100,13 @@ open class CMRecordedAccelerometerData: CMAccelerometerData {
     storedIdentifier = 0
     storedStart = Date()
     super.init()
+  }
+
+  /// A reading from its parts, for tests: seconds of the boot clock and g; not in Apple's framework.
+  public init(timestamp: TimeInterval, acceleration: CMAcceleration, identifier: UInt64 = 0, startDate: Date) {
+    storedIdentifier = identifier
+    storedStart = startDate
+    super.init(timestamp: timestamp, acceleration: acceleration)
   }
 
   init(_ record: SensorRecorder.Record) {

@@ -17,6 +17,7 @@ extension MotionKitError: CustomStringConvertible {
     case .notPermitted(let what, _): "not permitted: \(what)"
     case .busy(let what, _): "in use by another program: \(what)"
     case .device(let what, let errno, _): because(what, errno)
+    case .ended(let uri, _): "'\(uri)' is at its end"
     case .invalidFile(let path, let line, let column, let reason):
       line > 0
         ? column > 0 ? "\(path):\(line):\(column): \(reason)" : "\(path):\(line): \(reason)" : "\(path): \(reason)"
@@ -30,7 +31,7 @@ extension MotionKitError: CustomStringConvertible {
     switch self {
     case .invalidSource, .invalidFile: ""
     case .notFound(_, let hint), .noSensors(_, let hint), .notPermitted(_, let hint), .busy(_, let hint),
-      .device(_, _, let hint), .fileSystem(_, _, let hint), .unsupported(_, let hint):
+      .device(_, _, let hint), .ended(_, let hint), .fileSystem(_, _, let hint), .unsupported(_, let hint):
       hint
     }
   }

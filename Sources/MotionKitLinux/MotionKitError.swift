@@ -12,6 +12,8 @@ public enum MotionKitError: Error, Equatable, Sendable {
   case busy(what: String, hint: String)
   /// A device or a connection failed while running.
   case device(what: String, errno: Int32, hint: String)
+  /// A recording or a scene is at its end: nothing more comes.
+  case ended(uri: String, hint: String)
   /// A file is not what it should be, at `line` and `column` (1-based; 0 where it concerns the whole file).
   case invalidFile(path: String, line: Int, column: Int, reason: String)
   /// A file could not be written or read.

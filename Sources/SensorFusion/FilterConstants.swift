@@ -104,6 +104,8 @@ enum FilterConstants {
   /// 1-sigma of the direction of an undisturbed field, rad, and its correlation time, s.
   static let headingSigma = 10 * degree
   static let fieldCorrelationTime = 2.0
+  /// From this many sigma on a heading weighs less: Huber's weight.
+  static let huberGate = 1.0
   /// 1-sigma of the horizontal and vertical field against the reference, µT.
   static let fieldSigma = 4.0
   /// Deviations of norm (relative) and dip (rad) that count as one unit.
@@ -118,6 +120,11 @@ enum FilterConstants {
   static let referenceTrial = 5.0
   /// Least share of the reference's gain that a deviating field keeps.
   static let referenceFloor = 0.1
+  /// A deviating field that stays within this squared deviation of its own mean (memory in s) for this long, s, while the
+  /// device moves, is the new reference.
+  static let newFieldScatter = 0.25
+  static let newFieldMemory = 2.0
+  static let newFieldTime = 15.0
   /// Largest step towards which the reference moves: share of the norm, and rad of dip.
   static let referenceNormClip = 0.3
   static let referenceDipClip = 30 * degree

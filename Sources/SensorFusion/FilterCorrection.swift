@@ -171,7 +171,7 @@ extension ComplementaryFilter {
     let h = (r.x * field.y - r.y * field.x) * scale
     let column = covariance.column(heading: 1, hardIron: h)
     let rho = abs(psi) / (fieldHeadingVariance + covariance.rotation.zz).squareRoot()
-    let huber = min(1, 1 / max(rho, 1e-9))
+    let huber = min(1, C.huberGate / max(rho, 1e-9))
     let s = column.rotation.z + h.dot(column.hardIron) + fieldHeadingVariance * correlation / (huber * live)
     let k = headingGain(column, innovationVariance: s, coverageGate: coverageGate)
     covariance.update(gain: k, column: column, innovationVariance: s)

@@ -86,19 +86,28 @@ struct FieldReference: Hashable, Sendable {
   /// The angle below the horizon, rad.
   private(set) var dip = 0.0
   private var time = 0.0
+  /// The field of the last seconds, and for how long it has stayed the same while the device moved.
+  private var recentNorm = 0.0
+  private var recentDip = 0.0
+  private var recentTime = 0.0
 
   init() {}
 
   init(norm: Double, dip: Double) {
-    self.norm = norm
-    self.dip = dip
+    (self.norm, self.dip) = (norm, dip)
+    (recentNorm, recentDip) = (norm, dip)
   }
+
+  /// Time turns round: the seconds to come are those just seen, and no news.
+  mutating func turnRound() { recentTime = 0 }
 
   /// The field is about to change: what was learnt is a first guess again.
   mutating func doubt() { time = 0 }
 
   /// How far a field lies from the reference: 1 at one width of norm or dip.
-  func deviation(norm n: Double, dip d: Double) -> Double {
+  func deviation(norm n: Double, dip d: Double) -> Double { Self.deviation(n, d, from: norm, dip) }
+
+  private static func deviation(_ n: Double, _ d: Double, from norm: Double, _ dip: Double) -> Double {
     let a = (n - norm) / (FilterConstants.normWidth * norm)
     let b = (d - dip) / FilterConstants.dipWidth
     return a * a + b * b
@@ -120,6 +129,15 @@ struct FieldReference: Hashable, Sendable {
     let clip = C.referenceNormClip * norm
     norm += gain * max(-clip, min(clip, n - norm))
     dip += gain * max(-C.referenceDipClip, min(C.referenceDipClip, d - dip))
+    // A field that is another's, but the same wherever the device turns and for longer than a disturbance lasts, is new.
+    guard !isAtRest else { return }
+    let memory = lowPassGain(duration, C.newFieldMemory)
+    recentNorm += (n - recentNorm) * memory
+    recentDip += (d - recentDip) * memory
+    let isSame = Self.deviation(n, d, from: recentNorm, recentDip) < C.newFieldScatter
+    let isNew = self.deviation(norm: recentNorm, dip: recentDip) > C.disturbedDeviation
+    recentTime = isSame && isNew ? recentTime + duration * weight : 0
+    if recentTime > C.newFieldTime { (norm, dip, recentTime) = (recentNorm, recentDip, 0) }
   }
 }
 

@@ -160,6 +160,7 @@ extension ComplementaryFilter {
     scale = end.scale
     hardIron = end.hardIron
     reference = end.reference
+    reference.turnRound()
     activity = end.activity
     isAligned = true
     hasHeading = end.hasHeading

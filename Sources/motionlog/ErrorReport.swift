@@ -36,7 +36,7 @@ struct ErrorReport {
       case .invalidFile: .badInput
       case .fileSystem(_, EACCES, _), .fileSystem(_, EPERM, _), .fileSystem(_, EROFS, _): .notPermitted
       case .fileSystem(_, ENOENT, _), .fileSystem(_, ENOTDIR, _): .notFound
-      case .fileSystem, .busy, .device, .unsupported: .failed
+      case .fileSystem, .busy, .device, .ended, .unsupported: .failed
       }
     var advice = [error.hint]
     // A machine without sensors is never a dead end.

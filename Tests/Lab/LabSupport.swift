@@ -30,25 +30,16 @@ enum Lab {
     return reports
   }
 
-  /// Fires a sysfs trigger beside us, through a connection of its own to iiod.
-  static func fire(trigger: String, count: Int, pause: Double) -> Firing {
+  /// Fires a sysfs trigger once, through a connection of its own to iiod.
+  static func fire(trigger: String) {
     let parts = uri.split(separator: ":")
     let port = parts.count > 2 ? String(parts[2]) : "30431"
-    let script = """
-      exec 3<>/dev/tcp/127.0.0.1/\(port)
-      for ((i = 0; i < \(count); i++)); do
-        printf 'WRITE \(trigger) trigger_now 2\\r\\n1\\n' >&3; read -r answer <&3; sleep \(pause)
-      done
-      """
-    return Firing(pipe: popen("bash -c '\(script.split(separator: "'").joined(separator: "\""))' 2>/dev/null", "r"))
-  }
-
-  /// Firings on their way.
-  struct Firing: @unchecked Sendable {
-    fileprivate let pipe: UnsafeMutablePointer<FILE>?
-
-    /// Waits for the last.
-    func wait() { if let pipe { pclose(pipe) } }
+    run(
+      "bash",
+      [
+        "-c",
+        "exec 3<>/dev/tcp/127.0.0.1/\(port); printf 'WRITE \(trigger) trigger_now 2\\r\\n1\\n' >&3; read -r answer <&3",
+      ])
   }
 
   /// Runs a program to its end; what it wrote to its standard output.

@@ -73,6 +73,8 @@ struct LabTests {
     for sensor in started.sensors { #expect(sensor.rate == 50 && sensor.clock == "boottime", "\(sensor.name)") }
     var session = LabSession(source)
     try session.read(seconds: 30)
+    // How many there are is the virtual timer's affair, which a crowded machine makes miss; that they come is ours.
+    try session.read(seconds: 150) { session in rates.keys.allSatisfy { session.count($0) > 300 } }
     try session.stop()
     #expect(session.disorder == 0)
     #expect(session.events("lost").isEmpty, "\(session.events)")
@@ -80,42 +82,41 @@ struct LabTests {
     for kind in rates.keys {
       let times = session.times(kind)
       #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "\(kind)")
-      // How many there are is the virtual timer's affair; that there are some is ours.
       #expect(times.count > 300, "\(kind)")
     }
   }
 
-  @Test("a trigger fired 100 times by hand gives exactly 100 samples of every sensor on it")
+  @Test("a trigger fired 40 times by hand gives exactly 40 samples of every sensor on it")
   func exactCount() throws {
     let request = SensorRequest(
       // At such a rate samples come one by one: no batch stays half filled at the end.
       rates: [.accelerometer: 1, .gyroscope: 1, .magnetometer: 1],
       devices: [.accelerometer: "bmi160", .gyroscope: "bmi160", .magnetometer: "hmc5843"], trigger: "sysfstrig1")
     let kinds = request.rates.keys.sorted()
-    // The kernel skips a firing while a device still works on the one before, as may happen on a crowded machine. What
-    // it skips once, it does not skip three times; what we lose, we would.
-    for attempt in 1...3 {
-      let source = try openSource(Lab.uri)
-      let started = try source.start(request)
-      #expect(started.sensors.allSatisfy { $0.capture == "trigger sysfstrig1" }, "\(started.sensors)")
-      var session = LabSession(source)
-      // iiod answers before it has switched the buffer on.
-      try session.read(seconds: 1)
-      let firing = Lab.fire(trigger: "sysfstrig1", count: 100, pause: 0.1)
-      let isDone = Locked(false)
-      try SystemThread.detach(name: "firing") {
-        firing.wait()
-        isDone.withLock { $0 = true }
-      }
-      try session.read(seconds: 60) { _ in isDone.withLock { $0 } }
-      try session.read(seconds: 2)
-      try session.stop()
-      let counts = kinds.map { session.times($0).count }
-      if attempt < 3, counts != [100, 100, 100] { continue }
-      #expect(counts == [100, 100, 100], "\(session.events)")
-      #expect(session.disorder == 0)
-      break
+    let source = try openSource(Lab.uri)
+    let started = try source.start(request)
+    #expect(started.sensors.allSatisfy { $0.capture == "trigger sysfstrig1" }, "\(started.sensors)")
+    var session = LabSession(source)
+    // iiod answers before it has switched the buffer on.
+    try session.read(seconds: 1)
+    // The kernel skips a firing while a device still works on the one before: the next waits for what this one gives.
+    for number in 1...40 {
+      Lab.fire(trigger: "sysfstrig1")
+      try session.read(seconds: 10) { session in kinds.allSatisfy { session.times($0).count >= number } }
+      guard kinds.allSatisfy({ session.times($0).count >= number }) else { break }
     }
+    try session.read(seconds: 2)
+    try session.stop()
+    #expect(kinds.map { session.times($0).count } == [40, 40, 40], "\(session.events)")
+    #expect(session.disorder == 0)
+    // Neither chip had a trigger before: by and by, as iiod lets go of its buffers, they have none again.
+    let end = nanoseconds(of: CLOCK_MONOTONIC) + 10_000_000_000
+    var isLeft = true
+    while isLeft, nanoseconds(of: CLOCK_MONOTONIC) < end {
+      let devices = try IIOContext(uri: Lab.uri).devices.filter { ["bmi160", "hmc5843"].contains($0.name) }
+      isLeft = devices.contains { $0.trigger.current?.name == "sysfstrig1" }
+    }
+    #expect(!isLeft)
   }
 
   @Test("the polled bmp280: values as they are, stamps even, temperature in °C")
@@ -189,7 +190,7 @@ struct LabTests {
     #expect(lost.detail.contains("accel_3d"))
     #expect(lost.time.nanoseconds - mutedAt < 2500 * Self.ms)
     let before = session.count(.gyroscope)
-    try session.read(seconds: 3)
+    try session.read(seconds: 20) { $0.count(.gyroscope) - before > 200 }
     #expect(session.count(.gyroscope) - before > 200)
     #expect(session.events("lost").count == 1)
     Lab.control("mute accel_3d 0")
@@ -214,7 +215,7 @@ struct LabTests {
     try session.read(seconds: 6) { !$0.events("lost").isEmpty }
     #expect(session.events("lost").count == 1)
     let before = session.count(.barometer)
-    try session.read(seconds: 2)
+    try session.read(seconds: 20) { $0.count(.barometer) - before > 20 }
     #expect(session.count(.barometer) - before > 20)
     Lab.control("plug")
     try session.read(seconds: 15) { !$0.events("found").isEmpty }
@@ -235,7 +236,7 @@ struct LabTests {
     #expect(session.events("lost").count == 2, "\(session.events)")
     #expect(session.events("found").count == 2, "\(session.events)")
     let before = session.count(.accelerometer)
-    try session.read(seconds: 2)
+    try session.read(seconds: 20) { $0.count(.accelerometer) - before > 150 }
     #expect(session.count(.accelerometer) - before > 150)
     try session.stop()
     #expect(session.disorder == 0)
@@ -265,6 +266,8 @@ struct LabTests {
 
   @Test("the accelerometer at 2 kHz for 5 s without a gap")
   func fastest() throws {
+    // The driver does not know of it and would leave it so.
+    defer { Lab.control("period accel_3d 10000") }
     try withHub {
       let source = try openSource(Lab.uri)
       _ = try source.start(SensorRequest(rates: [.accelerometer: 1000]))
@@ -319,7 +322,7 @@ struct LabTests {
     }
   }
 
-  @Test("the hub's own attitude: unit quaternions from 32-byte samples with garbage above 16 bits, evenly stamped")
+  @Test("the hub's own attitude: unit quaternions from 32-byte samples, garbage above 16 bits, stamps that stand still")
   func fused() throws {
     let capture = try FusedCapture(uri: Lab.uri, rate: 50)
     #expect(capture.devices.map(\.kind) == [.attitude])
@@ -336,7 +339,10 @@ struct LabTests {
       let norm = (sample.values * sample.values).sum().squareRoot()
       #expect(abs(norm - 1) < 1e-3, "\(sample)")
     }
-    for (a, b) in zip(samples, samples.dropFirst()) { #expect(b.time.nanoseconds - a.time.nanoseconds >= 19_000_000) }
+    // This kernel's driver gives every sample the time of the first: they are stamped when they arrive.
+    for (a, b) in zip(samples, samples.dropFirst()) { #expect(a.time < b.time) }
+    let span = Double(samples[samples.count - 1].time.nanoseconds - samples[0].time.nanoseconds) / 1e9
+    #expect(span > 0.5 * Double(samples.count) / 50, "\(span) s")
   }
 
   @Test("the doctor measures all ten sensors at rest, finds the known scale fault put right, and no fault")

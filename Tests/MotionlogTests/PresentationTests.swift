@@ -123,6 +123,29 @@ import Testing
     #expect(lines.dropFirst().allSatisfy { $0.count <= columns })
   }
 
+  // A terminal of 24 rows has room beside four sensors; here are five.
+  @Test(arguments: [25, 40])
+  func whatTheSensorsMeasuredIsShownAsItIs(rows: Int) throws {
+    var model = model
+    var batch = ProcessedBatch()
+    let time = Timestamp(seconds: 1)
+    batch.input.samples = [
+      SensorSample(time: time, kind: .accelerometer, x: 0.5, y: -0.25, z: 19.62),
+      SensorSample(time: time, kind: .gyroscope, x: 0.125, y: 0, z: 0),
+      SensorSample(time: time, kind: .magnetometer, x: 150, y: 0, z: -40),
+    ]
+    model.take(batch)
+    let lines = screen.lines(model, columns: 80, rows: rows)
+    #expect(lines.count <= rows)
+    for words in [
+      ["accelerometer", "+0.500", "-0.250", "+19.620", "19.628", "m/s² measured"],
+      ["gyroscope", "+0.125", "rad/s measured"], ["magnetometer", "+150.0", "-40.0", "µT measured"],
+    ] {
+      let line = try #require(lines.first { $0.contains(words[0]) && $0.contains("measured") })
+      for word in words { #expect(line.contains(word), "\(line)") }
+    }
+  }
+
   @Test func whatIsCutShowsThatItIs() throws {
     let whole = screen.lines(model, columns: 100, rows: 40)
     #expect(!whole.contains { $0.contains("…") })

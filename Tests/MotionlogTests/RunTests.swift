@@ -50,6 +50,15 @@ import Testing
     let motion = try #require(objects.last { $0["type"] as? String == "motion" })
     #expect((motion["quaternion_wxyz"] as? [Double])?.count == 4)
     #expect(motion["pitch_rad"] is Double && motion["heading_rad"] is Double)
+    for (type, member, norm) in [
+      ("accelerometer", "measured_m_s2", 1.0...40), ("gyroscope", "measured_rad_s", 0.0...20),
+      ("magnetometer", "measured_uT", 20.0...80),
+    ] {
+      #expect(types[type] ?? 0 >= 400, "\(type)")
+      let sample = try #require(objects.last { $0["type"] as? String == type })
+      let value = try #require(sample[member] as? [Double])
+      #expect(norm.contains(value.reduce(0) { $0 + $1 * $1 }.squareRoot()))
+    }
   }
 
   @Test func anIntervalThinsOutMotionButNotSteps() throws {
@@ -58,7 +67,9 @@ import Testing
     let thin = try objects(
       BuiltProgram.run(["live", "-u", "sim:walk", "--speed", "max", "-d", "8s", "--json", "--interval", "1s"]).output)
     func count(_ objects: [[String: Any]], _ type: String) -> Int { objects.count { $0["type"] as? String == type } }
-    #expect((7...9).contains(count(thin, "motion")))
+    for type in ["motion", "accelerometer", "gyroscope", "magnetometer"] {
+      #expect((7...9).contains(count(thin, type)), "\(type)")
+    }
     #expect(count(thin, "step") == count(all, "step"))
   }
 

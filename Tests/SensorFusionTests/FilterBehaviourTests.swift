@@ -123,6 +123,29 @@ struct Scene {
     #expect(seconds < 20)
   }
 
+  /// A field that is turned by 60°, stronger and steeper, as in another building: refused at first, believed when it stays.
+  @Test func aStrongerFieldThatStaysIsTheNewOne() {
+    var noise = Noise(seed: 6)
+    var scene = Scene()
+    var filter = ComplementaryFilter(.magneticNorth) { $0.magnetometerDelay = 0 }
+    let dt = 0.01
+    var turned = (after10: 0.0, after60: 0.0)
+    for step in 0..<16_000 {
+      let t = dt * Double(step)
+      if step == 10_000 { scene.field = Vector3(13, 22.5, -62) }
+      let rate = Vector3(0.7 * Elementary.sin(1.1 * t), 0.5 * Elementary.cos(0.7 * t), 0.6 * Elementary.sin(0.3 * t))
+      if step > 0 { scene.turn(rate, dt) }
+      _ = filter.feed(
+        t, force: scene.force + noise.vector(0.05), rate: rate + noise.vector(0.003),
+        field: scene.seenField + noise.vector(0.5))
+      let heading = abs(wrapped((filter.state.attitude * scene.attitude.conjugate).yaw))
+      if step == 11_000 { turned.after10 = heading }
+      if step == 15_999 { turned.after60 = heading }
+    }
+    #expect(turned.after10 < 5 * degree)
+    #expect(turned.after60 > 50 * degree)
+  }
+
   @Test func correctedArbitraryFrameStartsAtZeroAndDoesNotJump() {
     var filter = ComplementaryFilter(.arbitraryCorrected)
     var last = 0.0

@@ -1,5 +1,6 @@
 // Bytes of an IIO buffer into samples: ours beside libiio's two ways, on one buffer, in one run.
 import CDecodePeer
+import Dispatch
 import Glibc
 import SensorFusion
 
@@ -28,10 +29,17 @@ func board() -> SourceDescription {
 
 let server = try IIODServer(board: EmulatedBoard(describing: board()))
 let uri = "ip:127.0.0.1:\(server.port)"
-let feeder = Monitor(false)
-_ = startThread(name: "feeder") {
+/// Whether the buffer has been filled.
+final class Flag: @unchecked Sendable {
+  private let queue = DispatchQueue(label: "flag")
+  private var value = false
+  var isUp: Bool { queue.sync { value } }
+  func raise() { queue.sync { value = true } }
+}
+let isFilled = Flag()
+DispatchQueue(label: "feeder").async {
   var time: Int64 = 1_000_000_000
-  while !feeder.with({ $0 }) {
+  while !isFilled.isUp {
     let (x, y) = (Float(time % 7919) / 1000, Float(time % 104_729) / -10000)
     server.deliver([
       SensorSample(time: Timestamp(nanoseconds: time), kind: .accelerometer, x: x, y: y, z: 9.81),
@@ -44,7 +52,7 @@ guard let peer = peer_open(uri, "bmi160", samples) else {
   print("the emulated board cannot be read")
   exit(1)
 }
-feeder.with { $0 = true }
+isFilled.raise()
 var byteCount = 0
 var step = 0
 guard let start = peer_bytes(peer, &byteCount, &step) else { exit(1) }

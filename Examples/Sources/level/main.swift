@@ -10,6 +10,6 @@ level.onChange = {
   print(String(format: "%5.1f°", level.tilt))
 }
 level.start()
-// Handlers on the main queue need a main run loop.
+// Handlers on the main queue need a main run loop. A recording or a scene has an end, and the level then has a problem.
 while level.problem == nil { RunLoop.main.run(until: Date(timeIntervalSinceNow: 0.5)) }
 print(level.problem ?? "")

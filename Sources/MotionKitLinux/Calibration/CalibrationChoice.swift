@@ -6,6 +6,8 @@ public enum CalibrationChoice: Hashable, Sendable {
   /// For a device those of the user's file (`CalibrationFile.defaultPath`); for a recording those that it was recorded
   /// with; for a simulated scene or an injected source none.
   case automatic
+  /// As `automatic`, and the hard iron of a magnetometer that then has no calibration is learnt while it is used.
+  case learning
   /// None.
   case none
   /// Those of this file, for sensors of any source.
@@ -19,12 +21,18 @@ extension SourceDescription {
   /// - Throws: As `CalibrationFile`; `.notFound` for a named file that is not there.
   @discardableResult
   public mutating func calibrate(_ choice: CalibrationChoice) throws(MotionKitError) -> [StoredCalibration] {
+    if choice == .learning {
+      let used = try calibrate(.automatic)
+      learnsHardIron = sensor(.magnetometer) != nil && calibrations.magnetometer == nil
+      return used
+    }
+    learnsHardIron = false
     let path: String
     switch choice {
     case .none:
       calibrations = SensorCalibrations()
       return []
-    case .automatic:
+    case .automatic, .learning:
       guard case .iio = try? SourceURI(uri), let user = CalibrationFile.defaultPath else { return [] }
       path = user
     case .file(let named):

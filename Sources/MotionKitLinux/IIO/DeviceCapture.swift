@@ -587,20 +587,36 @@ struct AttributeChanges {
   /// Whether there is nothing to put back.
   var isEmpty: Bool { list.isEmpty && triggers.isEmpty }
 
+  /// A buffer that was just closed may still be on: iiod answers before it has switched it off. Attempts, and the time
+  /// between two, nanoseconds.
+  private static let attempts = 40
+  private static let pause = 25_000_000
+
+  /// Calls until the device is not busy any more.
+  private static func whileBusy(_ write: () -> Int32) {
+    for attempt in 1...attempts {
+      guard write() == EBUSY, attempt < attempts else { return }
+      var time = timespec(tv_sec: 0, tv_nsec: pause)
+      nanosleep(&time, nil)
+    }
+  }
+
   /// Puts everything back, the last change first.
   mutating func restore(_ context: IIOContext) {
     guard !isEmpty else { return }
     let devices = Dictionary(context.devices.map { ($0.id, $0) }) { first, _ in first }
     for change in list.reversed() {
       guard let device = devices[change.device] else { continue }
-      if let id = change.channel {
-        _ = device.channels.first { $0.id == id }?.write(change.attribute, change.before)
-      } else {
-        _ = device.write(change.attribute, change.before)
+      let channel = change.channel.flatMap { id in device.channels.first { $0.id == id } }
+      if change.channel != nil, channel == nil { continue }
+      Self.whileBusy {
+        channel?.write(change.attribute, change.before) ?? device.write(change.attribute, change.before)
       }
     }
     for change in triggers {
-      _ = devices[change.device]?.setTrigger(devices.values.first { $0.isTrigger && $0.name == change.before })
+      guard let device = devices[change.device] else { continue }
+      let before = devices.values.first { $0.isTrigger && $0.name == change.before }
+      Self.whileBusy { device.setTrigger(before) }
     }
     list.removeAll()
     triggers.removeAll()
@@ -616,6 +632,7 @@ extension MotionKitError {
       .unsupported(let what, _):
       what
     case .noSensors(let uri, _): "\(uri): no sensors"
+    case .ended(let uri, _): "\(uri): at its end"
     case .invalidFile(let path, let line, let column, let reason): "\(path):\(line):\(column): \(reason)"
     case .fileSystem(let path, let errno, _): "\(path): errno \(errno)"
     }

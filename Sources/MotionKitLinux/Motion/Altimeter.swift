@@ -62,21 +62,34 @@ public enum AltitudeReference: Hashable, Sendable {
   }
 
   static func reference(fromEnvironment variable: (String) -> String?) -> AltitudeReference? {
-    // The band of pressures that occur at sea level (87 to 108.5 kPa) catches hPa written for kPa.
-    if let kilopascals = variable("MOTIONKIT_SEA_LEVEL_KPA").flatMap({ Double($0) }), (80...115).contains(kilopascals) {
-      return .seaLevelPressure(kilopascals: kilopascals)
-    }
-    if let metres = variable("MOTIONKIT_START_ALTITUDE_M").flatMap({ Double($0) }), metres.isFinite {
-      return .startAltitude(metres: metres)
-    }
+    // A value that makes no sense is not passed over: `problem` names it.
+    guard pressure.problem(variable) == nil else { return nil }
+    if let kilopascals = pressure.value(variable) { return .seaLevelPressure(kilopascals: kilopascals) }
+    if let metres = startAltitude.value(variable) { return .startAltitude(metres: metres) }
     return nil
   }
 
+  /// The band of pressures that occur at sea level (87 to 108.5 kPa), with some room, catches hPa written for kPa.
+  private static let pressure = EnvironmentNumber(
+    name: "MOTIONKIT_SEA_LEVEL_KPA", range: 80...115,
+    meaning: "the weather service's pressure in kPa, 80 to 115 (1013 hPa are 101.3 kPa)")
+  /// From below the shore of the Dead Sea to above any mountain.
+  private static let startAltitude = EnvironmentNumber(
+    name: "MOTIONKIT_START_ALTITUDE_M", range: -1000...20000, meaning: "metres above sea level, -1000 to 20000")
+
   /// What to do where there is none.
   public static let missing = """
-    absolute altitude needs a reference: give Altimeter one, call AltitudeReference.setDefault(…), or set \
+    give Altimeter a reference, call AltitudeReference.setDefault(…), or set \
     MOTIONKIT_SEA_LEVEL_KPA (the weather service's pressure in kPa) or MOTIONKIT_START_ALTITUDE_M
     """
+
+  /// Why there is none: a variable of the environment that cannot be used, or that nobody has said.
+  static var problem: MotionKitError { problem(inEnvironment: environment) }
+
+  static func problem(inEnvironment variable: (String) -> String?) -> MotionKitError {
+    pressure.problem(variable) ?? startAltitude.problem(variable)
+      ?? .unsupported(what: "absolute altitude without a reference", hint: missing)
+  }
 }
 
 /// An altitude above sea level.
@@ -130,8 +143,9 @@ struct AbsoluteAltitudeStage: SampleStage {
 ///       if let altitude = try? result.get() { print(altitude.relativeAltitude) }
 ///     }
 public final class Altimeter: Sendable {
-  /// Where the samples come from.
-  public let source: SharedSource
+  /// Where the samples come from: the source it was given, else the process's (`SharedSource.current`), which is looked
+  /// up anew at each start while nothing of this manager runs.
+  public var source: SharedSource { binding.source }
   /// How values wait for a slow handler.
   public let delivery: Delivery
 
@@ -141,18 +155,20 @@ public final class Altimeter: Sendable {
   /// What altitudes above sea level are reckoned from; nil for `AltitudeReference.current`.
   public let reference: AltitudeReference?
 
+  private let binding: SourceBinding
   private let relative: UpdateChannel<AltitudeStage>
   private let absolute: UpdateChannel<AbsoluteAltitudeStage>
 
-  /// An altimeter of a source, by default the process's; see `SharedSource.current`.
+  /// An altimeter of a source; nil, the default, for the process's.
   public init(
-    source: SharedSource = .current, delivery: Delivery = .automatic, reference: AltitudeReference? = nil
+    source: SharedSource? = nil, delivery: Delivery = .automatic, reference: AltitudeReference? = nil
   ) {
-    self.source = source
+    let binding = SourceBinding(source)
+    self.binding = binding
     self.delivery = delivery
     self.reference = reference
-    absolute = UpdateChannel(source: source, purpose: "absolute altitude", interval: Self.defaultUpdateInterval)
-    relative = UpdateChannel(source: source, purpose: "altitude", interval: Self.defaultUpdateInterval)
+    absolute = UpdateChannel(binding: binding, purpose: "absolute altitude", interval: Self.defaultUpdateInterval)
+    relative = UpdateChannel(binding: binding, purpose: "altitude", interval: Self.defaultUpdateInterval)
   }
 
   /// Whether there is a barometer.
@@ -222,14 +238,10 @@ public final class Altimeter: Sendable {
   package func startAbsoluteAltitudeUpdates(
     on executor: HandlerExecutor, handler: @escaping MotionManager.Handler<AbsoluteAltitudeData>
   ) {
-    guard let reference = reference ?? AltitudeReference.current else {
-      absolute.stop()
-      let error = MotionKitError.unsupported(what: "absolute altitude", hint: AltitudeReference.missing)
-      executor.schedule({ handler(.failure(error)) }, {})
-      return
-    }
+    let reference = reference ?? AltitudeReference.current
     let stage = AbsoluteAltitudeStage(relative: AltitudeStage(reference: reference))
-    absolute.start(stage, delivery: delivery, executor: executor, handler: handler)
+    let problem = reference == nil ? AltitudeReference.problem : nil
+    absolute.start(stage, delivery: delivery, executor: executor, handler: handler, problem: problem)
   }
 
   /// Stops altitudes above sea level; no handler call begins after this returns.

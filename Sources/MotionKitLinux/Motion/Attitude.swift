@@ -82,7 +82,8 @@ public struct Attitude: Hashable, Sendable {
   @usableFromInline
   static func bearing(of v: Vector3) -> Double {
     let degrees = Elementary.atan2(-v.y, v.x) * (180 / .pi)
-    return degrees < 0 ? (degrees + 360 == 360 ? 0 : degrees + 360) : degrees
+    // Adding 0 turns -0 into 0.
+    return degrees < 0 ? (degrees + 360 == 360 ? 0 : degrees + 360) : degrees + 0
   }
 }
 

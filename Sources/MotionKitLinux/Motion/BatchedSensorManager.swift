@@ -4,10 +4,13 @@ import SensorFusion
 /// Accelerometer readings and device motion at the sensors' highest useful rates, a second of them at a time: the least
 /// work for each value.
 public final class BatchedSensorManager: Sendable {
-  /// Where the samples come from.
-  public let source: SharedSource
+  /// Where the samples come from: the source it was given, else the process's (`SharedSource.current`), which is looked
+  /// up anew at each start while nothing of this manager runs.
+  public var source: SharedSource { binding.source }
   /// How batches wait for a slow handler: few are needed, each holds a second.
-  public let delivery: Delivery
+  public var delivery: Delivery {
+    source.resolve(.automatic).isLossless ? .lossless : .newest(capacity: Self.waitingBatches)
+  }
 
   /// The highest rates asked for, Hz, as on a watch.
   public static let highestAccelerometerRate = 800.0
@@ -15,15 +18,16 @@ public final class BatchedSensorManager: Sendable {
   public static let highestDeviceMotionRate = 200.0
   private static let waitingBatches = 8
 
+  private let binding: SourceBinding
   private let accelerometer: UpdateChannel<BatchStage<RawStage<AccelerometerData>>>
   private let motion: UpdateChannel<BatchStage<DeviceMotionStage>>
 
-  /// A manager of a source, by default the process's; see `SharedSource.current`.
-  public init(source: SharedSource = .current) {
-    self.source = source
-    delivery = source.resolve(.automatic).isLossless ? .lossless : .newest(capacity: Self.waitingBatches)
-    accelerometer = UpdateChannel(source: source, purpose: "accelerometer batches", interval: 0)
-    motion = UpdateChannel(source: source, purpose: "device motion batches", interval: 0)
+  /// A manager of a source; nil, the default, for the process's.
+  public init(source: SharedSource? = nil) {
+    let binding = SourceBinding(source)
+    self.binding = binding
+    accelerometer = UpdateChannel(binding: binding, purpose: "accelerometer batches", interval: 0)
+    motion = UpdateChannel(binding: binding, purpose: "device motion batches", interval: 0)
   }
 
   /// Accelerometer readings a second, Hz: the sensor's highest rate up to `highestAccelerometerRate`; 0 without one.

@@ -56,11 +56,20 @@ public struct DeviceMotion: Hashable, Sendable {
     gyroscopeBias = state.gyroscopeBias
     tiltAccuracy = state.tiltSigma * (180 / .pi)
     flags = state.flags
-    magneticFieldAccuracy = MagneticFieldAccuracy(headingSigma: state.headingSigma, flags: state.flags)
+    let strength = state.magneticField.norm
+    magneticFieldAccuracy = MagneticFieldAccuracy(
+      headingSigma: state.headingSigma, flags: state.flags, fieldStrength: strength)
     let hasHeading = frame.hasNorth && !state.flags.contains(.noHeading)
     heading = hasHeading ? attitude.headingOfXAxis : -1
-    headingAccuracy = hasHeading ? state.headingSigma * (180 / .pi) : -1
+    headingAccuracy =
+      hasHeading
+      ? MagneticFieldAccuracy.honest(headingSigma: state.headingSigma, fieldStrength: strength) * (180 / .pi) : -1
   }
+
+  /// Whether the strength of the field is one that occurs on earth. If not, the device has magnetism of its own (or a
+  /// magnet is near), nobody knows how much, and the heading may be anything until the magnetometer is calibrated. True
+  /// where no field is known.
+  public var hasPlausibleField: Bool { MagneticFieldAccuracy.isPlausible(magneticField.norm) }
 }
 
 /// How far a magnetic field, and a heading from it, can be trusted.
@@ -68,7 +77,7 @@ public struct DeviceMotion: Hashable, Sendable {
 public enum MagneticFieldAccuracy: Int8, Hashable, Sendable, Comparable {
   /// There is no field: no magnetometer, or none used in this frame.
   case uncalibrated = -1
-  /// Disturbed, frozen, or a heading worse than 15° (1 sigma).
+  /// Disturbed, frozen, stronger or weaker than the earth's field can be, or a heading worse than 15° (1 sigma).
   case low = 0
   /// A heading within 15°.
   case medium = 1
@@ -79,7 +88,24 @@ public enum MagneticFieldAccuracy: Int8, Hashable, Sendable, Comparable {
   private static let highLimit = 5 * Double.pi / 180
   private static let mediumLimit = 15 * Double.pi / 180
 
-  init(headingSigma: Double, flags: MotionFlags) {
+  /// How strong the earth's field is at its surface, µT: from the South Atlantic anomaly to the south magnetic pole
+  /// (IGRF-13 and WMM2025 have 22 to 67 µT). A total outside is not the earth's alone.
+  public static let earthFieldStrength = 22.0...67.0
+
+  /// The standard deviation of a direction of which nothing is known, radians: of an even spread over the circle.
+  static let unknownHeadingSigma = Double.pi / 3.0.squareRoot()
+
+  /// The heading's sigma, and what can honestly be said where the field cannot be the earth's.
+  static func honest(headingSigma: Double, fieldStrength: Double) -> Double {
+    isPlausible(fieldStrength) ? headingSigma : max(headingSigma, unknownHeadingSigma)
+  }
+
+  static func isPlausible(_ fieldStrength: Double) -> Bool {
+    fieldStrength == 0 || earthFieldStrength.contains(fieldStrength)
+  }
+
+  init(headingSigma: Double, flags: MotionFlags, fieldStrength: Double) {
+    let headingSigma = Self.honest(headingSigma: headingSigma, fieldStrength: fieldStrength)
     if flags.contains(.noHeading) || !headingSigma.isFinite {
       self = .uncalibrated
     } else if !flags.isDisjoint(with: [.magneticDisturbance, .frozenField]) || headingSigma > Self.mediumLimit {

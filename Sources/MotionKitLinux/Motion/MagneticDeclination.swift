@@ -64,10 +64,26 @@ public enum MagneticDeclination {
     MOTIONKIT_LOCATION=LATITUDE,LONGITUDE (degrees) or MOTIONKIT_DECLINATION (degrees, east positive)
     """
 
-  static func reference(fromEnvironment variable: (String) -> String?) -> Reference? {
-    if let degrees = variable("MOTIONKIT_DECLINATION").flatMap({ Double($0) }), degrees.isFinite {
-      return .angle(degrees * .pi / 180)
+  /// Why there is none: `missing`, or which variable of the environment cannot be used.
+  public static var problem: String { problem(inEnvironment: environment) }
+
+  static func problem(inEnvironment variable: (String) -> String?) -> String {
+    if let problem = angle.problem(variable) { return "\(problem)" }
+    if let text = variable("MOTIONKIT_LOCATION"), GeographicLocation(text) == nil {
+      return "\(environmentProblem("MOTIONKIT_LOCATION", text, locationMeaning))"
     }
+    return missing
+  }
+
+  private static let angle = EnvironmentNumber(
+    name: "MOTIONKIT_DECLINATION", range: -180...180, meaning: "degrees from -180 to 180, east positive")
+  private static let locationMeaning =
+    "LATITUDE,LONGITUDE[,ALTITUDE]: degrees from -90 to 90, degrees from -360 to 360, metres"
+
+  static func reference(fromEnvironment variable: (String) -> String?) -> Reference? {
+    // A value that makes no sense is not passed over: `problem` names it.
+    guard angle.problem(variable) == nil else { return nil }
+    if let degrees = angle.value(variable) { return .angle(degrees * .pi / 180) }
     return variable("MOTIONKIT_LOCATION").flatMap { GeographicLocation($0) }.map { .location($0) }
   }
 

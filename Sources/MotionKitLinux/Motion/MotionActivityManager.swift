@@ -7,7 +7,9 @@ extension ActivityState: TimedValue {}
 struct ActivityStage: SampleStage {
   static var feedsHistory: Bool { true }
 
-  private var pedestrian = PedestrianPipeline(walker: Walker())
+  static var tellsActivity: Bool { true }
+
+  private var tracker: ActivityTracker?
   private var hasBegun = false
   var pacingSensor: SensorKind { .accelerometer }
 
@@ -15,35 +17,78 @@ struct ActivityStage: SampleStage {
     PedestrianPipeline.demand(usesBarometer: false, usesHardwareCounter: false)
   }
 
-  mutating func begin(_ description: SourceDescription) { pedestrian.begin(description) }
+  mutating func join(_ source: SharedSource) { tracker = source.activity }
+
+  mutating func begin(_ description: SourceDescription) {}
 
   mutating func take(_ sample: SensorSample, emit: (ActivityState) -> Void) {
-    guard let outputs = pedestrian.process(sample), let activity = pedestrian.pipeline?.activity else { return }
-    if outputs.contains(.activity) {
-      emit(activity)
-    } else if !hasBegun {
-      emit(ActivityState(time: sample.time, activity: activity.activity, confidence: activity.confidence))
-    }
+    guard let tracker, let activity = tracker.activity, tracker.hasChanged || !hasBegun else { return }
     hasBegun = true
+    emit(activity)
   }
+}
+
+/// The one classifier of a source: whoever asks for activities later is told what it knows already.
+///
+/// Runs while anybody asks for activities, as the first of them to see each sample. Confined to the reading thread.
+final class ActivityTracker: SampleConsumer, @unchecked Sendable {
+  private var pedestrian = PedestrianPipeline(walker: Walker())
+  /// The activity that holds now, with the time at which it began; nil before the first sample.
+  private(set) var activity: ActivityState?
+  /// Whether the newest sample changed it.
+  private(set) var hasChanged = false
+
+  var demand: SensorDemand { PedestrianPipeline.demand(usesBarometer: false, usesHardwareCounter: false) }
+
+  func begin(_ description: SourceDescription) { pedestrian.begin(description) }
+
+  func take(_ sample: SensorSample) {
+    hasChanged = false
+    guard let outputs = pedestrian.process(sample), let state = pedestrian.pipeline?.activity else { return }
+    if outputs.contains(.activity) {
+      activity = state
+      hasChanged = true
+    } else if activity == nil {
+      activity = ActivityState(time: sample.time, activity: state.activity, confidence: state.confidence)
+    }
+  }
+
+  func leave() { forget() }
+
+  func finish(_ error: MotionKitError?) { forget() }
+
+  /// What comes later, if anything, does not join up with what was.
+  private func forget() {
+    pedestrian = PedestrianPipeline(walker: Walker())
+    activity = nil
+    hasChanged = false
+  }
+
+  func waitUntilIdle() {}
+
+  func close() {}
 }
 
 /// What the carrier of the device is doing: stationary, walking, running.
 ///
-/// The first update is the activity at the start (unknown until there is evidence), then one at each change.
+/// The first update is the present activity (unknown until there is evidence; at once where another manager of the source
+/// has it already), then one at each change.
 public final class MotionActivityManager: Sendable {
-  /// Where the samples come from.
-  public let source: SharedSource
+  /// Where the samples come from: the source it was given, else the process's (`SharedSource.current`), which is looked
+  /// up anew at each start while nothing of this manager runs.
+  public var source: SharedSource { binding.source }
   /// How values wait for a slow handler.
   public let delivery: Delivery
 
+  private let binding: SourceBinding
   private let activities: UpdateChannel<ActivityStage>
 
-  /// A manager of a source, by default the process's; see `SharedSource.current`.
-  public init(source: SharedSource = .current, delivery: Delivery = .automatic) {
-    self.source = source
+  /// A manager of a source; nil, the default, for the process's.
+  public init(source: SharedSource? = nil, delivery: Delivery = .automatic) {
+    let binding = SourceBinding(source)
+    self.binding = binding
     self.delivery = delivery
-    activities = UpdateChannel(source: source, purpose: "motion activity", interval: 0)
+    activities = UpdateChannel(binding: binding, purpose: "motion activity", interval: 0)
   }
 
   /// Whether there is an accelerometer.

@@ -108,6 +108,24 @@ extension MotionActivityManager {
   /// - Returns: The activities; none where nothing is known.
   /// - Throws: `MotionKitError` where there is no history or it cannot be read.
   public func query(from start: Int64, to end: Int64) throws(MotionKitError) -> [ActivityRecord] {
-    try MotionHistories.required().activities(from: start, to: end)
+    try MotionHistories.required().activitiesUpToNow(from: start, to: end)
+  }
+}
+
+extension MotionHistory {
+  /// A session that runs shows signs of life at least so often, nanoseconds.
+  private static var lease: Int64 { 5_000_000_000 }
+
+  /// The activities of a time; where it ends now, a session that still runs is not taken for one that has just ended
+  /// because its newest rows are not written yet.
+  package func activitiesUpToNow(
+    from start: Int64, to end: Int64, now: Int64 = ClockAnchor.current.utcNanoseconds
+  ) throws(MotionKitError) -> [ActivityRecord] {
+    var records = try activities(from: start, to: end)
+    if records.count > 1, let last = records.last, last.state.activity == .unknown {
+      let (limit, overflow) = now.subtractingReportingOverflow(Self.lease)
+      if !overflow, last.utcNanoseconds > limit { records.removeLast() }
+    }
+    return records
   }
 }

@@ -14,12 +14,18 @@ import SensorFusion
 ///
 /// Managers without a source of their own use `SharedSource.current`; any number of them share it. Letting go of a
 /// manager stops it.
+///
+/// Where a recording or a scene ends, each handler gets one failure (`MotionKitError.ended`), loops end, and the
+/// services are no longer active. A device that was lost is waited for instead: its services stay active and go on when it
+/// is back; `SharedSource.eventCounts` has `lost` and `found`.
 public final class MotionManager: Sendable {
-  /// Where the samples come from.
-  public let source: SharedSource
+  /// Where the samples come from: the source it was given, else the process's (`SharedSource.current`), which is looked
+  /// up anew at each start while nothing of this manager runs.
+  public var source: SharedSource { binding.source }
   /// How values wait for a slow handler.
   public let delivery: Delivery
 
+  private let binding: SourceBinding
   private let accelerometer: UpdateChannel<RawStage<AccelerometerData>>
   private let gyroscope: UpdateChannel<RawStage<GyroscopeData>>
   private let magnetometer: UpdateChannel<RawStage<MagnetometerData>>
@@ -34,16 +40,17 @@ public final class MotionManager: Sendable {
   /// The magnetometer's, seconds.
   public static let defaultMagnetometerUpdateInterval = 0.04
 
-  /// A manager of a source, by default the process's; see `SharedSource.current`.
-  public init(source: SharedSource = .current, delivery: Delivery = .automatic) {
-    self.source = source
+  /// A manager of a source; nil, the default, for the process's.
+  public init(source: SharedSource? = nil, delivery: Delivery = .automatic) {
+    let binding = SourceBinding(source)
+    self.binding = binding
     self.delivery = delivery
     accelerometer = UpdateChannel(
-      source: source, purpose: "accelerometer updates", interval: Self.defaultUpdateInterval)
-    gyroscope = UpdateChannel(source: source, purpose: "gyroscope updates", interval: Self.defaultUpdateInterval)
+      binding: binding, purpose: "accelerometer updates", interval: Self.defaultUpdateInterval)
+    gyroscope = UpdateChannel(binding: binding, purpose: "gyroscope updates", interval: Self.defaultUpdateInterval)
     magnetometer = UpdateChannel(
-      source: source, purpose: "magnetometer updates", interval: Self.defaultMagnetometerUpdateInterval)
-    motion = UpdateChannel(source: source, purpose: "device motion", interval: Self.defaultUpdateInterval)
+      binding: binding, purpose: "magnetometer updates", interval: Self.defaultMagnetometerUpdateInterval)
+    motion = UpdateChannel(binding: binding, purpose: "device motion", interval: Self.defaultUpdateInterval)
   }
 
   /// Values dropped so far because handlers or loops were too slow, all services together.

@@ -60,9 +60,16 @@ public struct Walker: Hashable, Sendable {
   public static var current: Walker { chosen.withLock { $0 } ?? walker(fromEnvironment: environment) }
 
   static func walker(fromEnvironment variable: (String) -> String?) -> Walker {
-    // People are 0.5 to 2.8 m tall: catches centimetres written for metres.
-    let height = variable("MOTIONKIT_HEIGHT_M").flatMap { Double($0) }.flatMap { (0.5...2.8).contains($0) ? $0 : nil }
-    return Walker(height: height)
+    Walker(height: environmentHeight.value(variable))
+  }
+
+  /// People are 0.5 to 2.8 m tall: catches centimetres written for metres.
+  private static let environmentHeight = EnvironmentNumber(
+    name: "MOTIONKIT_HEIGHT_M", range: 0.5...2.8, meaning: "the walker's height in metres, 0.5 to 2.8")
+
+  /// What is wrong with the height that the environment gives; nil where it is right, not given, or not used.
+  func problem(inEnvironment variable: (String) -> String?) -> MotionKitError? {
+    givesDistance ? nil : Self.environmentHeight.problem(variable)
   }
 
   /// Whether distances can be told.
@@ -131,7 +138,15 @@ struct PedometerStage: SampleStage {
   private var lastDistance = 0.0
   var pacingSensor: SensorKind { .accelerometer }
 
-  init(walker: Walker) { pedestrian = PedestrianPipeline(walker: walker) }
+  /// Steps before so many seconds from the first sample are not counted.
+  private let delay: Double
+  /// What belongs to those.
+  private var uncounted = (distance: 0.0, ascended: 0, descended: 0)
+
+  init(walker: Walker, delay: Double = 0) {
+    pedestrian = PedestrianPipeline(walker: walker)
+    self.delay = delay
+  }
 
   func demand(interval: Double) -> SensorDemand { pedestrian.demand(usesBarometer: true) }
 
@@ -139,17 +154,32 @@ struct PedometerStage: SampleStage {
 
   mutating func take(_ sample: SensorSample, emit: (PedometerData) -> Void) {
     guard let outputs = pedestrian.process(sample) else { return }
-    if data == nil { data = PedometerData(start: sample.time) }
+    if data == nil { data = PedometerData(start: sample.time.advanced(bySeconds: delay)) }
     if outputs.contains(.steps), let steps = pedestrian.pipeline?.newSteps { add(steps) }
     if outputs.contains(.pedometerEvents), pedestrian.pipeline?.newPedometerEvents.last?.kind == .pause {
       data?.currentCadence = nil
       data?.currentPace = nil
     }
-    if !outputs.isDisjoint(with: [.steps, .pedometerEvents]), let data { emit(data) }
+    guard let data else { return }
+    if sample.time < data.start {
+      uncounted.ascended = pedestrian.pipeline?.floorsAscended ?? 0
+      uncounted.descended = pedestrian.pipeline?.floorsDescended ?? 0
+    } else if !outputs.isDisjoint(with: [.steps, .pedometerEvents]) {
+      emit(data)
+    }
   }
 
   private mutating func add(_ steps: [Step]) {
-    guard var data, let last = steps.last else { return }
+    guard var data else { return }
+    var stepLength = 0.0
+    if let distance = pedestrian.pipeline?.distance {
+      stepLength = (distance - lastDistance) / Double(max(1, steps.count))
+      lastDistance = distance
+    }
+    let released = steps.count
+    let steps = delay > 0 ? steps.filter { $0.time >= data.start } : steps
+    uncounted.distance += stepLength * Double(released - steps.count)
+    guard let last = steps.last else { return }
     for step in steps {
       if let lastStep, step.time.seconds(since: lastStep) <= Self.longestStep {
         activeSeconds += step.time.seconds(since: lastStep)
@@ -160,12 +190,11 @@ struct PedometerStage: SampleStage {
     data.end = last.time
     data.currentCadence = last.cadence > 0 ? last.cadence : nil
     if pedestrian.hasBarometer {
-      data.floorsAscended = pedestrian.pipeline?.floorsAscended
-      data.floorsDescended = pedestrian.pipeline?.floorsDescended
+      data.floorsAscended = pedestrian.pipeline.map { $0.floorsAscended - uncounted.ascended }
+      data.floorsDescended = pedestrian.pipeline.map { $0.floorsDescended - uncounted.descended }
     }
-    if let distance = pedestrian.pipeline?.distance {
-      let stepLength = (distance - lastDistance) / Double(steps.count)
-      lastDistance = distance
+    if let total = pedestrian.pipeline?.distance {
+      let distance = total - uncounted.distance
       data.distance = distance
       let speed = (data.currentCadence ?? 0) * stepLength
       data.currentPace = speed > 0 ? 1 / speed : nil
@@ -203,24 +232,27 @@ struct PedometerEventStage: SampleStage {
 ///       if let data = try? result.get() { print(data.numberOfSteps) }
 ///     }
 public final class Pedometer: Sendable {
-  /// Where the samples come from.
-  public let source: SharedSource
+  /// Where the samples come from: the source it was given, else the process's (`SharedSource.current`), which is looked
+  /// up anew at each start while nothing of this manager runs.
+  public var source: SharedSource { binding.source }
   /// How values wait for a slow handler.
   public let delivery: Delivery
 
   /// What is known of the walker.
   public let walker: Walker
 
+  private let binding: SourceBinding
   private let totals: UpdateChannel<PedometerStage>
   private let events: UpdateChannel<PedometerEventStage>
 
-  /// A pedometer of a source, by default the process's; see `SharedSource.current`.
-  public init(source: SharedSource = .current, delivery: Delivery = .automatic, walker: Walker = .current) {
-    self.source = source
+  /// A pedometer of a source; nil, the default, for the process's.
+  public init(source: SharedSource? = nil, delivery: Delivery = .automatic, walker: Walker = .current) {
+    let binding = SourceBinding(source)
+    self.binding = binding
     self.delivery = delivery
     self.walker = walker
-    events = UpdateChannel(source: source, purpose: "pedometer events", interval: 0)
-    totals = UpdateChannel(source: source, purpose: "step counting", interval: 0)
+    events = UpdateChannel(binding: binding, purpose: "pedometer events", interval: 0)
+    totals = UpdateChannel(binding: binding, purpose: "step counting", interval: 0)
   }
 
   /// Whether there is an accelerometer to count steps with, or a chip that counts them.
@@ -240,7 +272,9 @@ public final class Pedometer: Sendable {
 
   /// Starts counting, to be read from `data`.
   public func startUpdates() {
-    totals.start(PedometerStage(walker: counted), delivery: delivery, executor: nil, handler: nil)
+    totals.start(
+      PedometerStage(walker: counted), delivery: delivery, executor: nil, handler: nil,
+      problem: walker.problem(inEnvironment: environment))
   }
 
   /// Starts counting and calls `handler` on `queue` with the total since the start whenever steps are released;
@@ -250,8 +284,13 @@ public final class Pedometer: Sendable {
     startUpdates(on: .queue(queue), handler: handler)
   }
 
-  package func startUpdates(on executor: HandlerExecutor, handler: @escaping MotionManager.Handler<PedometerData>) {
-    totals.start(PedometerStage(walker: counted), delivery: delivery, executor: executor, handler: handler)
+  /// With a `delay`, steps count only so many seconds after the first sample.
+  package func startUpdates(
+    on executor: HandlerExecutor, delay: Double = 0, handler: @escaping MotionManager.Handler<PedometerData>
+  ) {
+    totals.start(
+      PedometerStage(walker: counted, delay: delay), delivery: delivery, executor: executor, handler: handler,
+      problem: walker.problem(inEnvironment: environment))
   }
 
   /// Stops counting; no handler call begins after this returns.

@@ -23,21 +23,22 @@ public final class SensorRecorder: Sendable {
   /// Recordings older than this are removed, seconds.
   public static let retention = 3 * 86400.0
 
-  /// Where the samples come from.
-  public let source: SharedSource
+  /// Where the samples come from: the source it was given, else the process's, looked up at each start.
+  public var source: SharedSource { binding.source }
   /// Where the recordings are.
   public let directory: String
 
+  private let binding: SourceBinding
   private static let prefix = "accelerometer-"
 
   /// A recorder of a source, by default the process's.
   ///
   /// - Parameters:
-  ///   - source: Where the samples come from.
+  ///   - source: Where the samples come from; nil for the process's.
   ///   - directory: Where the recordings are; by default `motionkit/recorder` in the user's state directory
   ///     (XDG_STATE_HOME, else `~/.local/state`).
-  public init(source: SharedSource = .current, directory: String? = nil) {
-    self.source = source
+  public init(source: SharedSource? = nil, directory: String? = nil) {
+    binding = SourceBinding(source)
     self.directory = directory ?? Self.defaultDirectory
   }
 
@@ -57,6 +58,7 @@ public final class SensorRecorder: Sendable {
     guard duration > 0 else {
       throw .unsupported(what: "recording for \(duration) s", hint: "the duration must be above 0")
     }
+    let source = binding.sourceForStart()
     try source.require([.accelerometer], for: "recording")
     try makeDirectory()
     removeOld()
@@ -172,6 +174,7 @@ private final class RecordingConsumer: SampleConsumer, @unchecked Sendable {
 
   private func write() {
     guard let first = batch.input.samples.first else { return }
+    source.noteDelivery()
     do {
       let writer = try self.writer ?? open(at: first.time)
       self.writer = writer

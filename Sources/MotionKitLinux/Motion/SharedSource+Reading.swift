@@ -54,6 +54,7 @@ extension SharedSource {
 
     let request = try self.request(for: change.users)
     if let description = reader.description, !isDevice || !Self.needsRestart(from: reader.request, to: request) {
+      if try raise(to: request, &reader) { return }
       for user in change.users where !old.contains(where: { $0 === user }) { user.begin(description) }
       return
     }
@@ -85,11 +86,25 @@ extension SharedSource {
     }
   }
 
+  /// Makes the sensors of a scene faster where somebody asks for more; returns whether it did and told everybody.
+  private func raise(to request: SensorRequest, _ reader: inout Reader) throws(MotionKitError) -> Bool {
+    guard let source = reader.source as? any RateRaisingSource, var raised = source.raise(to: request.rates) else {
+      return false
+    }
+    try raised.calibrate(calibration)
+    reader.request = request
+    reader.description = raised
+    state.withLock { [raised] in $0.started = raised }
+    for user in reader.consumers { user.begin(raised) }
+    return true
+  }
+
   private func start(_ request: SensorRequest, _ reader: inout Reader) throws(MotionKitError) {
     reader.source?.stop()
     reader.description = nil
     let source = try openForReading()
     reader.source = source
+    if stepping == .lockstep, let source = source as? any RateRaisingSource { source.samplesPerRead = 1 }
     var description = try source.start(request)
     try description.calibrate(calibration)
     reader.request = request
@@ -118,6 +133,10 @@ extension SharedSource {
     }
   }
 
+  /// The fastest sensors of a scene for managers, Hz: about what inertial chips offer, and what a small board can keep up
+  /// with.
+  private static let fastestSimulatedRate = 4000.0
+
   /// The union of what the users want. From a recording or a scene everything: it costs nothing there, and a user who
   /// comes later then finds it running instead of sending everybody back to the beginning.
   private func request(for users: [any SampleConsumer]) throws(MotionKitError) -> SensorRequest {
@@ -131,6 +150,8 @@ extension SharedSource {
       request.rates[kind] = available.sensor(kind)?.availableRates.last ?? 0
     }
     if !isDevice {
+      // As on a phone, a wish beyond what can be is the fastest there is.
+      for (kind, rate) in request.rates { request.rates[kind] = min(rate, Self.fastestSimulatedRate) }
       for sensor in available.sensors where request.rates[sensor.kind] == nil { request.rates[sensor.kind] = 0 }
     }
     return request
@@ -149,9 +170,15 @@ extension SharedSource {
       }
     }
     for sample in batch.samples {
+      guard stepping == .lockstep else {
+        for consumer in reader.consumers { consumer.take(sample) }
+        continue
+      }
+      // Whatever somebody did in a pause between samples holds for this one.
+      if reader.consumers.contains(where: { $0.pause(before: sample.time) }) { try refresh(&reader) }
       for consumer in reader.consumers { consumer.take(sample) }
-      guard stepping == .lockstep else { continue }
       for consumer in reader.consumers { consumer.waitUntilIdle() }
+      samples.wrappingAdd(1, ordering: .relaxed)
       try refresh(&reader)
     }
   }

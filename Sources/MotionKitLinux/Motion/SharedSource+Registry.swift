@@ -1,5 +1,3 @@
-import Glibc
-
 extension SharedSource {
   private struct WeakSource {
     weak var source: SharedSource?
@@ -34,24 +32,22 @@ extension SharedSource {
     if let override { return override }
     if let source = processDefault.withLock({ $0 }) { return source }
     let uri = environment("MOTIONKIT_SOURCE") ?? "local:"
-    return named(uri, pacing: pacing(fromSpeed: environment("MOTIONKIT_SPEED")))
+    guard let speed = environment("MOTIONKIT_SPEED") else { return named(uri) }
+    guard let pacing = pacing(fromSpeed: speed) else {
+      return SharedSource(uri: uri, failure: environmentProblem("MOTIONKIT_SPEED", speed, speedMeaning))
+    }
+    return named(uri, pacing: pacing)
   }
+
+  private static let speedMeaning = "'max' or a factor from 0.001 to 1000000"
 
   /// Sets the source for managers that name none, from now on; nil goes back to the environment's.
   public static func setDefault(_ source: SharedSource?) { processDefault.withLock { $0 = source } }
 
-  /// `max` is no pacing; a positive number is a factor; anything else is the source's own pace.
-  static func pacing(fromSpeed speed: String?) -> Pacing {
-    guard let speed else { return .speed(1) }
+  /// `max` is no pacing, a number a factor; nil for anything else.
+  static func pacing(fromSpeed speed: String) -> Pacing? {
     if speed == "max" { return .unpaced }
-    guard let factor = Double(speed), factor > 0, factor.isFinite else { return .speed(1) }
+    guard let factor = Double(speed), Pacing.speeds.contains(factor) else { return nil }
     return .speed(factor)
   }
-}
-
-/// A variable of the environment; nil if unset or empty.
-func environment(_ name: String) -> String? {
-  guard let value = getenv(name) else { return nil }
-  let text = String(cString: value)
-  return text.isEmpty ? nil : text
 }

@@ -1,5 +1,6 @@
 import Glibc
 import SensorFusion
+import Synchronization
 
 /// One open source that any number of managers use at the same time.
 ///
@@ -34,6 +35,12 @@ public final class SharedSource: Sendable {
   private let opener: @Sendable () throws(MotionKitError) -> any SensorSource
   private let opened = Locked(Opened())
   let state = Locked(State())
+  /// The one classifier of all who ask for activities.
+  let activity = ActivityTracker()
+  /// Values and errors that somebody was given.
+  private let deliveries = Atomic<Int>(0)
+  /// Samples given out in lockstep.
+  let samples = Atomic<Int>(0)
 
   private struct Opened {
     var source: (any SensorSource)?
@@ -55,6 +62,10 @@ public final class SharedSource: Sendable {
     var endedRuns = 0
     var failure: MotionKitError?
     var eventCounts: [String: Int64] = [:]
+    /// The replay that it was made for is over.
+    var isRetired = false
+    /// Why nothing is started any more.
+    var cancellation: MotionKitError?
   }
 
   private init(
@@ -94,6 +105,13 @@ public final class SharedSource: Sendable {
       uri: description.uri, stepping: stepping, calibration: calibration, isDevice: isDevice,
       isUnpaced: !description.isLive, history: history,
       opener: { () throws(MotionKitError) in source })
+  }
+
+  /// A source that cannot be opened, with the reason.
+  convenience init(uri: String, failure: MotionKitError) {
+    self.init(
+      uri: uri, stepping: .free, calibration: .none, isDevice: false, isUnpaced: false, history: nil,
+      opener: { () throws(MotionKitError) in throw failure })
   }
 
   /// A source by its URI, not shared with anybody who opens the same name: each run of a test has its own.
@@ -136,13 +154,14 @@ public final class SharedSource: Sendable {
   }
 
   /// Throws unless the source has all of `kinds`; the error says which one is missing and how to try without.
-  func require(_ kinds: Set<SensorKind>, for purpose: String) throws(MotionKitError) {
+  package func require(_ kinds: Set<SensorKind>, for purpose: String) throws(MotionKitError) {
     let description = try describe()
     let missing = kinds.filter { description.sensor($0) == nil }.sorted()
     guard let first = missing.first else { return }
     throw .noSensors(
       uri: uri,
-      hint: "\(purpose) needs a sensor of the kind '\(first)'; MOTIONKIT_SOURCE=sim:walk tries it without hardware")
+      hint:
+        "for \(purpose) a sensor of the kind '\(first)' is needed; MOTIONKIT_SOURCE=sim:walk tries it without hardware")
   }
 
   /// After a failed opening, how long the same answer is given without trying again, seconds.
@@ -185,8 +204,11 @@ public final class SharedSource: Sendable {
 
   // MARK: Users
 
-  func add(_ consumer: any SampleConsumer) {
+  package func add(_ consumer: any SampleConsumer) {
+    if let cancellation = state.withLock({ $0.cancellation }) { return consumer.finish(cancellation) }
     state.withLock {
+      // Before whom it serves: it sees each sample first.
+      if consumer.tellsActivity, !$0.consumers.contains(where: { $0 === activity }) { $0.consumers.append(activity) }
       $0.consumers.append(consumer)
       if consumer.feedsHistory, let history, !$0.consumers.contains(where: { $0 is HistoryConsumer }) {
         let usesHardwareCounter = consumer.demand.required.contains(.stepCounter)
@@ -200,6 +222,7 @@ public final class SharedSource: Sendable {
   func remove(_ consumer: any SampleConsumer) {
     state.withLockNotifying {
       $0.consumers.removeAll { $0 === consumer }
+      if !$0.consumers.contains(where: \.tellsActivity) { $0.consumers.removeAll { $0 === activity } }
       if !$0.consumers.contains(where: \.feedsHistory) { $0.consumers.removeAll { $0 is HistoryConsumer } }
       $0.generation += 1
     }
@@ -252,6 +275,25 @@ public final class SharedSource: Sendable {
     startReadingIfNeeded()
   }
 
+  /// What a handler is told at the end of a recording or a scene.
+  var endError: MotionKitError {
+    .ended(uri: uri, hint: "start updates again to begin anew; a live source (local:, ip:) has no end")
+  }
+
+  /// Takes note that somebody was given a value or an error.
+  package func noteDelivery() { deliveries.wrappingAdd(1, ordering: .relaxed) }
+
+  /// How many samples were given out in lockstep so far: whether it goes on.
+  package var sampleCount: Int { samples.load(ordering: .relaxed) }
+
+  /// Whether nobody was ever given anything.
+  package var hasDeliveredNothing: Bool { deliveries.load(ordering: .relaxed) == 0 }
+
+  /// The replay that this source was made for is over: managers turn to the process's source again.
+  package func retire() { state.withLock { $0.isRetired = true } }
+
+  var isRetired: Bool { state.withLock { $0.isRetired } }
+
   /// Whether samples are being read.
   public var isRunning: Bool { state.withLock { $0.isThreadRunning } }
 
@@ -265,15 +307,17 @@ public final class SharedSource: Sendable {
     if let failure { throw failure }
   }
 
-  /// Ends every service of this source without waiting for handlers: no handler call begins after this returns.
+  /// Ends every service of this source for good, without waiting for handlers: no handler call begins after this returns,
+  /// and what is started later fails.
   public func cancel() {
     let consumers = state.withLockNotifying { state -> [any SampleConsumer] in
       defer { state.consumers = [] }
       state.generation += 1
-      state.failure = .unsupported(
+      let failure = MotionKitError.unsupported(
         what: "waiting longer for \(uri)",
-        hint: "it does not end, or a handler's queue does not run: is it suspended, or a main queue that nobody serves?"
-      )
+        hint: "it does not go on: is a handler's queue suspended, or a main queue that nobody serves?")
+      state.failure = failure
+      state.cancellation = failure
       return state.consumers
     }
     for consumer in consumers { consumer.close() }
@@ -300,6 +344,9 @@ public final class SharedSource: Sendable {
 }
 
 extension ClockAnchor {
+  /// This machine's boot clock and wall clock, read together.
+  package static var current: ClockAnchor { now() }
+
   /// This machine's boot clock and wall clock, read together.
   static func now() -> ClockAnchor {
     var utc = timespec()

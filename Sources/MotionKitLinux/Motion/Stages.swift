@@ -26,6 +26,7 @@ extension MotionPipeline.Configuration {
     filter.gyroscopeRange = description.sensor(.gyroscope)?.range ?? .infinity
     if let delay = description.sensor(.magnetometer)?.delay { filter.magnetometerDelay = delay }
     calibration = description.calibrations
+    calibratesMagnetometer = description.learnsHardIron
     stepCounter.height = Walker.current.height
     stepCounter.usesHardware = description.countsStepsInHardwareOnly
   }

@@ -142,7 +142,10 @@ extension RowBuffer {
       cells.comma()
       if motion.heading >= 0 { cells.put(motion.heading * (.pi / 180)) }
       cells.comma()
-      if motion.heading >= 0 { cells.put(state.headingSigma) }
+      if motion.heading >= 0 {
+        cells.put(
+          MagneticFieldAccuracy.honest(headingSigma: state.headingSigma, fieldStrength: state.magneticField.norm))
+      }
       cells.comma()
       cells.put(state.tiltSigma)
       cells.put(motion.gyroscopeBias)

@@ -173,6 +173,7 @@ extension MotionPipeline.Configuration {
       ("gains", filter.gains.json), ("initialBiasSigma", .real(filter.initialBiasSigma)),
       ("outputLatency", .real(filter.outputLatency)), ("magnetometerDelay", .real(filter.magnetometerDelay)),
       ("spreadsCorrections", .bool(filter.spreadsCorrections)),
+      ("accelerometerOffsetSigma", .real(filter.accelerometerOffsetSigma)),
     ]
     let stepSettings: [(key: String, value: JSONValue)] = [
       ("isStrict", .bool(stepCounter.isStrict)), ("height", .optional(stepCounter.height)),
@@ -191,6 +192,7 @@ extension MotionPipeline.Configuration {
     return .object([
       ("filter", .object(filterSettings)), ("stepCounter", .object(stepSettings)),
       ("altimeter", .object(altimeterSettings)), ("calibration", .object(calibrationSettings)),
+      ("calibratesMagnetometer", .bool(calibratesMagnetometer)),
     ])
   }
 
@@ -211,6 +213,9 @@ extension MotionPipeline.Configuration {
     read("filter", "outputLatency", \.double, into: &filter.outputLatency)
     read("filter", "magnetometerDelay", \.double, into: &filter.magnetometerDelay)
     read("filter", "spreadsCorrections", \.bool, into: &filter.spreadsCorrections)
+    // Settings that older recordings do not have: they were made as if these were so.
+    filter.accelerometerOffsetSigma = json["filter"]?["accelerometerOffsetSigma"]?.double ?? 0
+    calibratesMagnetometer = json["calibratesMagnetometer"]?.bool ?? false
     read("stepCounter", "isStrict", \.bool, into: &stepCounter.isStrict)
     read("stepCounter", "height", optional, into: &stepCounter.height)
     read("stepCounter", "stepLengthFactor", optional, into: &stepCounter.stepLengthFactor)

@@ -85,6 +85,8 @@ public struct SourceDescription: Hashable, Sendable {
   /// What a pipeline shall apply to the samples, which are before calibration: those that a recording was made with;
   /// `calibrate` sets others.
   public var calibrations = SensorCalibrations()
+  /// Whether a pipeline shall learn the magnetometer's hard iron while the device is used.
+  public var learnsHardIron = false
 
   /// A description.
   public init(

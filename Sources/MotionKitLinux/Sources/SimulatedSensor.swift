@@ -3,15 +3,15 @@ import SensorFusion
 /// The samples of one simulated sensor, one after the other: exact times, true values with their errors.
 struct SimulatedSensor {
   let kind: SensorKind
-  let rate: Double
+  private(set) var rate: Double
   private let errors: SimulatedSensorErrors
   private let selfHeating: Double
   private let airTemperature: Double
   /// Rows of scale, misalignment and soft iron together.
   private let rows: (Vector3, Vector3, Vector3)
   private let constantBias: Vector3
-  private let noiseSigma: Double
-  private let walkSigma: Double
+  private var noiseSigma: Double
+  private var walkSigma: Double
   private var walk = Vector3.zero
   private var noise: SimulationRandom
   private var timing: SimulationRandom
@@ -76,9 +76,35 @@ struct SimulatedSensor {
     }
   }
 
+  /// Goes on at another rate, on that rate's own grid from the scene's beginning, with the first sample after `time` in
+  /// seconds of the scene. Noise and bias go on; the low-pass stands as if it had always run at the new rate.
+  mutating func change(rate: Double, after time: Double, in scene: SimulatedScene, cache: inout TruthCache) {
+    self.rate = rate
+    noiseSigma = errors.noiseDensity * (rate / 2).squareRoot()
+    walkSigma = errors.biasWalk / rate.squareRoot()
+    let earliest = time + (errors.jitter > 0 ? Self.jitterLimit / rate : 0)
+    index = Int64((max(0, earliest) * rate).rounded(.down))
+    while (Double(index) * 1e9 / rate).rounded() / 1e9 <= earliest { index += 1 }
+    guard errors.bandwidth > 0 else { return }
+    var filter = LowPass(corner: errors.bandwidth, outputRate: rate)
+    let end = Double(index - 1) / rate - errors.delay
+    var step = Int((Self.filterMemory / errors.bandwidth / filter.interval).rounded(.up))
+    filter.fill(with: ideal(in: scene, at: end - Double(step) * filter.interval, cache: &cache))
+    while step > 0 {
+      step -= 1
+      filter.feed(ideal(in: scene, at: end - Double(step) * filter.interval, cache: &cache))
+    }
+    self.filter = filter
+  }
+
+  /// Periods of the corner frequency after which the low-pass has forgotten what was before (to 10⁻⁹).
+  private static let filterMemory = 5.0
+  /// A sample is off its instant by at most this part of the interval, so that order is kept.
+  private static let jitterLimit = 0.4
+
   private mutating func jitter() -> Int64 {
     guard errors.jitter > 0 else { return 0 }
-    let limit = 0.4 / rate
+    let limit = Self.jitterLimit / rate
     return Int64((max(-limit, min(limit, timing.gaussian() * errors.jitter)) * 1e9).rounded())
   }
 

@@ -1,6 +1,16 @@
 import SensorFusion
 import Synchronization
 
+/// A source that can make its sensors faster while it runs, without beginning anew.
+protocol RateRaisingSource: SensorSource {
+  /// Samples that one `read` gives at most: 1 where a raise must take effect with the very next sample.
+  var samplesPerRead: Int { get set }
+
+  /// Makes sensors that run slower than `rates` as fast; those that are fast enough stay as they are. Called from the
+  /// reading thread. Returns the new settings; nil where nothing changed.
+  func raise(to rates: [SensorKind: Double]) -> SourceDescription?
+}
+
 /// A simulated scene as a source of samples: `sim:SCENE?key=value&…`.
 ///
 /// The same URI and request give the same samples to the bit, times included; another `seed` gives other errors in the
@@ -8,7 +18,7 @@ import Synchronization
 ///
 ///     let source = try SimulationSource(uri: "sim:walk?steps=100&errors=none", pacing: .unpaced)
 ///     let truth = source.scene.truth(at: 10)
-public final class SimulationSource: SensorSource, @unchecked Sendable {
+public final class SimulationSource: RateRaisingSource, @unchecked Sendable {
   /// The scene with its truth.
   public let scene: SimulatedScene
   /// The errors of its sensors.
@@ -28,6 +38,12 @@ public final class SimulationSource: SensorSource, @unchecked Sendable {
   private var sensors: [SimulatedSensor] = []
   /// The next sample of each sensor; nil where it has ended.
   private var pending: [SensorSample?] = []
+  /// Each sensor as it was before its pending sample: where it goes on when its rate changes.
+  private var unread: [SimulatedSensor] = []
+  /// The newest sample given away.
+  private var newest = Timestamp(nanoseconds: .min)
+  private var started: SourceDescription?
+  var samplesPerRead = SimulationSource.batchLimit
   private var cache = TruthCache()
   /// The clock when the scene began.
   private var clockStart: Int64 = 0
@@ -175,11 +191,43 @@ public final class SimulationSource: SensorSource, @unchecked Sendable {
       throw .noSensors(uri: description.uri, hint: "none of the sensors asked for is simulated here")
     }
     pending = []
+    unread = sensors
+    newest = Timestamp(nanoseconds: .min)
     for index in sensors.indices { pending.append(sensors[index].next(in: scene, start: startTime, cache: &cache)) }
     clockStart = clock.nanoseconds
     if pacing != .unpaced {
       started.anchors = [ClockAnchor(time: startTime, utcNanoseconds: clock.utcNanoseconds)]
     }
+    self.started = started
+    return started
+  }
+
+  /// Goes on with faster sensors: their next samples come after everything read so far (paced: after now), on the new
+  /// rate's grid. The same raises after the same samples give the same stream.
+  func raise(to rates: [SensorKind: Double]) -> SourceDescription? {
+    guard var started else { return nil }
+    var from = newest
+    if case .speed(let factor) = pacing {
+      let due = startTime.advanced(bySeconds: Double(clock.nanoseconds - clockStart) * factor / 1e9)
+      from = max(from, due)
+    }
+    var isRaised = false
+    for index in sensors.indices {
+      let wanted = min(rates[sensors[index].kind] ?? 0, Self.rateLimit)
+      guard wanted > sensors[index].rate else { continue }
+      isRaised = true
+      var sensor = unread[index]
+      sensor.change(
+        rate: wanted, after: from.nanoseconds == .min ? -1 : from.seconds(since: startTime), in: scene, cache: &cache)
+      unread[index] = sensor
+      pending[index] = sensor.next(in: scene, start: startTime, cache: &cache)
+      sensors[index] = sensor
+      if let place = started.sensors.firstIndex(where: { $0.kind == sensor.kind }) {
+        started.sensors[place].rate = wanted
+      }
+    }
+    guard isRaised else { return nil }
+    self.started = started
     return started
   }
 
@@ -241,10 +289,13 @@ public final class SimulationSource: SensorSource, @unchecked Sendable {
 
   /// Adds samples in order of time up to and including `limit`.
   private func fill(_ batch: inout SampleBatch, until limit: Int64) {
-    while batch.samples.count < Self.batchLimit, let index = earliestIndex, let sample = pending[index],
+    let most = min(samplesPerRead, Self.batchLimit)
+    while batch.samples.count < most, let index = earliestIndex, let sample = pending[index],
       sample.time.nanoseconds <= limit
     {
       batch.samples.append(sample)
+      newest = sample.time
+      unread[index] = sensors[index]
       pending[index] = sensors[index].next(in: scene, start: startTime, cache: &cache)
     }
   }

@@ -81,7 +81,7 @@ enum Option: String, CaseIterable {
     case .duration, .interval, .from, .until, .syncInterval: "TIME"
     case .rotate: "SIZE|TIME"
     case .minFree: "SIZE"
-    case .calibration: "none|FILE"
+    case .calibration: "none|learn|FILE"
     case .speed: "N|max"
     case .to: "TARGET"
     case .repair: "DIR"
@@ -131,7 +131,10 @@ enum Option: String, CaseIterable {
     case .longitude: ["east positive"]
     case .dryRun: ["show the calibration, keep nothing"]
     case .calibration:
-      ["calibrations: none, or those of this file", "(default: the file that calibrate keeps; a recording's own)"]
+      [
+        "calibrations: none, those of this file, or learn", "an uncalibrated magnetometer's hard iron in use",
+        "(default: the file that calibrate keeps; a recording's own)",
+      ]
     case .duration: ["stop after this much time: 10s, 5m, 2h"]
     case .interval: ["time between lines (default: 1s; with --json every output)"]
     case .json: ["one JSON object a line"]

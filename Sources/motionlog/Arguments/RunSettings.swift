@@ -54,9 +54,9 @@ struct RunSettings {
     if let text = arguments[.interval] { interval = try OptionValues.duration(text, option: .interval) }
     if let text = arguments[.calibration] {
       guard !text.isEmpty else {
-        throw .badValue(option: Option.calibration.long, value: text, expected: "none or a file")
+        throw .badValue(option: Option.calibration.long, value: text, expected: "none, learn or a file")
       }
-      calibration = text == "none" ? .none : .file(text)
+      calibration = text == "none" ? .none : text == "learn" ? .learning : .file(text)
     }
     isJSON = arguments.has(.json)
     if let text = arguments[.from] { range.from = try OptionValues.duration(text, option: .from, mayBeZero: true) }

@@ -89,6 +89,7 @@ struct StartedSource {
       var recorded = recording.info.pipeline
       if case .chosen(let frame) = settings.frame { recorded.filter.referenceFrame = frame }
       recorded.calibration = description.calibrations
+      if settings.calibration != .automatic { recorded.calibratesMagnetometer = description.learnsHardIron }
       configuration = recorded
     } else {
       configuration = MotionPipeline.Configuration(

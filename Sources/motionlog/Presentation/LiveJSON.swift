@@ -7,8 +7,10 @@ struct LiveJSON {
   private let interval: Double
   private let frame: ReferenceFrame
   private var nextMotion: Timestamp?
+  /// When the next sample of each sensor is due.
+  private var nextSample: [SensorKind: Timestamp] = [:]
 
-  /// A writer; `interval` thins out motion and altitude lines, never steps, activities or events.
+  /// A writer; `interval` thins out motions and samples, never steps, activities or events.
   init(frame: ReferenceFrame, interval: Double) {
     self.frame = frame
     self.interval = interval
@@ -60,6 +62,7 @@ struct LiveJSON {
       object.add("detail", event.detail)
       try output.line(object.description)
     }
+    for sample in batch.input.samples where isDue(sample) { try output.line(Self.sample(sample)) }
     for state in batch.motions where isDue(state.time) { try output.line(motion(state)) }
     for step in batch.steps {
       var object = Self.object("step", step.time)
@@ -82,6 +85,28 @@ struct LiveJSON {
     if let nextMotion, time < nextMotion { return false }
     nextMotion = time.advanced(bySeconds: interval)
     return true
+  }
+
+  private mutating func isDue(_ sample: SensorSample) -> Bool {
+    // Pressure is in the altitude's lines, and a chip's count of steps is in the steps'.
+    guard sample.kind <= .magnetometer else { return false }
+    guard interval > 0 else { return true }
+    if let next = nextSample[sample.kind], sample.time < next { return false }
+    nextSample[sample.kind] = sample.time.advanced(bySeconds: interval)
+    return true
+  }
+
+  /// What a sensor measured, before any calibration, in the kernel's units and signs.
+  private static func sample(_ sample: SensorSample) -> String {
+    var object = object(sample.kind.name, sample.time)
+    let name =
+      switch sample.kind {
+      case .accelerometer: "measured_m_s2"
+      case .gyroscope: "measured_rad_s"
+      default: "measured_uT"
+      }
+    object.add(name, sample.vector)
+    return object.description
   }
 
   private static func object(_ type: String, _ time: Timestamp) -> JSONObject {

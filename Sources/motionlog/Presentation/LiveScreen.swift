@@ -24,16 +24,18 @@ struct LiveScreen {
     let (vectors, outputs) = (self.vectors(model, columns), self.outputs(model, columns))
     let sensors = self.sensors(model, columns) + events(model, columns)
     let keys = self.keys(columns)
-    var tail = losses + vectors + [""] + outputs + [""] + sensors
-    // The title, the keys and what lies between.
-    var room = rows - tail.count - 1 - keys.count
-    if room < Self.smallestHorizon.rows {
-      // A low terminal has no room for air.
-      tail = losses + vectors + outputs + sensors
-      room = rows - tail.count - 1 - keys.count
-    }
+    let measured = self.measured(model, columns)
+    // The title, the keys and what lies between. A low terminal has no room for air, a lower one none for what the sensors
+    // measured.
+    let tails = [
+      losses + vectors + measured + [""] + outputs + [""] + sensors,
+      losses + vectors + measured + outputs + sensors,
+      losses + vectors + outputs + sensors,
+    ]
+    func room(_ tail: [String]) -> Int { rows - tail.count - 1 - keys.count }
+    let tail = tails.first { room($0) >= Self.smallestHorizon.rows } ?? tails[tails.count - 1]
     var lines = [titleLine(model, columns)]
-    lines += attitude(model, columns, rows: max(Self.smallestHorizon.rows, min(room, Self.largestHorizon.rows)))
+    lines += attitude(model, columns, rows: max(Self.smallestHorizon.rows, min(room(tail), Self.largestHorizon.rows)))
     lines += tail
     // Then the last lines go, never the keys, and what went is counted.
     let limit = max(1, rows - keys.count)
@@ -106,14 +108,7 @@ struct LiveScreen {
     let head = Format.left(pad: 27, "x") + Format.left(pad: 9, "y") + Format.left(pad: 9, "z")
     var lines = [style.paint(.dim, cut(head + Format.left(pad: 9, "norm"), columns))]
     func row(_ name: String, _ v: Vector3?, _ decimals: Int, _ unit: String) {
-      var line = " " + Format.right(pad: 17, name)
-      if let v {
-        for value in [v.x, v.y, v.z] { line += Format.fixed(value, decimals, sign: true, width: 9) }
-        line += Format.fixed(v.norm, decimals, width: 9) + "  " + unit
-      } else {
-        line += Format.left(pad: 9, "–")
-      }
-      lines.append(cut(style.plain(line), columns))
+      lines.append(self.row(name, v, decimals, unit, columns))
     }
     let motion = model.motion
     let perSecond = 180 / Double.pi
@@ -122,6 +117,27 @@ struct LiveScreen {
     row("rotation rate", motion.map { $0.rotationRate * perSecond }, 1, "°/s")
     row("magnetic field", model.source.sensor(.magnetometer) == nil ? nil : motion?.magneticField, 1, "µT")
     return lines
+  }
+
+  private func row(_ name: String, _ v: Vector3?, _ decimals: Int, _ unit: String, _ columns: Int) -> String {
+    var line = " " + Format.right(pad: 17, name)
+    if let v {
+      for value in [v.x, v.y, v.z] { line += Format.fixed(value, decimals, sign: true, width: 9) }
+      line += Format.fixed(v.norm, decimals, width: 9) + "  " + unit
+    } else {
+      line += Format.left(pad: 9, "–")
+    }
+    return cut(style.plain(line), columns)
+  }
+
+  /// The newest samples as measured, before any calibration, in the kernel's units and signs: flat and still the
+  /// accelerometer's z is +9.81 m/s².
+  private func measured(_ model: LiveModel, _ columns: Int) -> [String] {
+    model.monitors.filter { $0.sensor.kind <= .magnetometer }.map { monitor in
+      let kind = monitor.sensor.kind
+      let decimals = kind == .magnetometer ? 1 : 3
+      return row(kind.name, monitor.newest?.vector, decimals, "\(kind.unit) measured", columns)
+    }
   }
 
   private func outputs(_ model: LiveModel, _ columns: Int) -> [String] {

@@ -92,6 +92,26 @@ import Testing
     #expect(throws: MotionKitError.self) { try description.calibrate(.file(directory + "/gone.json")) }
   }
 
+  @Test func hardIronIsLearntWhereItIsAskedForAndNotCalibrated() throws {
+    let path = directory + "/calibration.json"
+    var file = try CalibrationFile(path: path)
+    file.keep(
+      StoredCalibration(
+        sensor: sensor(.magnetometer), calibration: .identity, residual: 0, qualityPercent: 100,
+        date: "2026-11-30T12:00:00Z"))
+    try file.write()
+    func learns(_ kinds: [SensorKind], _ choices: CalibrationChoice...) throws -> Bool {
+      var description = SourceDescription(uri: "test:", sensors: kinds.map { sensor($0) }, isLive: false)
+      for choice in choices { try description.calibrate(choice) }
+      return MotionPipeline.Configuration(for: description, frame: .magneticNorth).calibratesMagnetometer
+    }
+    #expect(try learns([.magnetometer], .learning))
+    #expect(try !learns([.accelerometer], .learning))
+    #expect(try !learns([.magnetometer], .automatic))
+    #expect(try !learns([.magnetometer], .file(path), .learning))
+    #expect(try !learns([.magnetometer], .learning, .none))
+  }
+
   @Test func theManagersMotionIsCalibratedAndItsRawValuesAreNot() throws {
     let path = directory + "/calibration.json"
     var file = try CalibrationFile(path: path)

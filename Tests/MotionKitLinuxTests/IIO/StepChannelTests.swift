@@ -109,12 +109,15 @@ struct InsideStepBoardTests {
         return taken > 0 && pipeline.stepCount >= total
       }
     }
-    #expect(try count(to: 0))
+    let hasBegun = try count(to: 0)
+    #expect(hasBegun)
     // Ten steps at once, then the chip starts anew and has counted three since.
     board.write(chip, "in_steps_input", "1010")
-    #expect(try count(to: 10))
+    let hasTen = try count(to: 10)
+    #expect(hasTen)
     board.write(chip, "in_steps_input", "3")
-    #expect(try count(to: 13))
+    let hasThirteen = try count(to: 13)
+    #expect(hasThirteen)
     source.stop()
     #expect(steps.map(\.number) == Array(1...13))
     #expect(steps.allSatisfy { $0.isInterpolated })

@@ -182,7 +182,7 @@ private func accelerometer(_ range: Range<Int>, rate: Double = 100) -> [SensorSa
     secondValues.wait(errors: 1)
     #expect(firstValues.errors == [failure])
     #expect(secondValues.errors == [failure])
-    #expect(!first.isAccelerometerActive)
+    #expect(!first.isAccelerometerActive && first.accelerometerData == nil)
     #expect(throws: failure) { try source.waitUntilEnd() }
   }
 
@@ -328,6 +328,17 @@ private func accelerometer(_ range: Range<Int>, rate: Double = 100) -> [SensorSa
   @Test func aSlightlyFasterSensorPassesWhole() { #expect(passed(interval: 0.01, rate: 104, count: 50).count == 50) }
   @Test func aSlowerSensorPassesWhole() { #expect(passed(interval: 0.001, rate: 100, count: 50).count == 50) }
   @Test func zeroMeansEverything() { #expect(passed(interval: 0, rate: 100, count: 50).count == 50) }
+  @Test func aSensorThatBecomesFasterKeepsTheGrid() {
+    var gate = UpdateGate(interval: 0.5)
+    let slow = stride(from: 0, through: 1000, by: 500).filter {
+      gate.passes(Timestamp(nanoseconds: Int64($0) * 1_000_000), sensorInterval: 0.5)
+    }
+    let fast = stride(from: 1010, through: 2100, by: 10).filter {
+      gate.passes(Timestamp(nanoseconds: Int64($0) * 1_000_000), sensorInterval: 0.01)
+    }
+    #expect(slow + fast == [0, 500, 1000, 1500, 2000])
+  }
+
   @Test func anOddRatioKeepsTheMeanRate() {
     #expect(abs(passed(interval: 1 / 60, rate: 100, count: 1000).count - 600) <= 1)
   }

@@ -78,9 +78,46 @@ import Testing
   @Test func paceComesFromAWord() {
     #expect(SharedSource.pacing(fromSpeed: "max") == .unpaced)
     #expect(SharedSource.pacing(fromSpeed: "10") == .speed(10))
-    #expect(SharedSource.pacing(fromSpeed: "-1") == .speed(1))
-    #expect(SharedSource.pacing(fromSpeed: "often") == .speed(1))
-    #expect(SharedSource.pacing(fromSpeed: nil) == .speed(1))
+    for wrong in ["-1", "0", "often", "nan", "inf", "1e9"] { #expect(SharedSource.pacing(fromSpeed: wrong) == nil) }
+  }
+
+  @Test(arguments: [
+    ("MOTIONKIT_SEA_LEVEL_KPA", "1013"), ("MOTIONKIT_SEA_LEVEL_KPA", "high"), ("MOTIONKIT_START_ALTITUDE_M", "up"),
+  ])
+  func aReferenceOfAltitudeThatMakesNoSenseIsNamed(name: String, value: String) {
+    let variable: (String) -> String? = { $0 == name ? value : $0 == "MOTIONKIT_START_ALTITUDE_M" ? "440" : nil }
+    if name == "MOTIONKIT_SEA_LEVEL_KPA" { #expect(AltitudeReference.reference(fromEnvironment: variable) == nil) }
+    #expect("\(AltitudeReference.problem(inEnvironment: variable))".contains("\(name)=\(value)"))
+    #expect("\(AltitudeReference.problem { _ in nil })".contains("MOTIONKIT_SEA_LEVEL_KPA"))
+  }
+
+  @Test(arguments: [
+    ("MOTIONKIT_DECLINATION", "x"), ("MOTIONKIT_DECLINATION", "400"), ("MOTIONKIT_LOCATION", "foo"),
+    ("MOTIONKIT_LOCATION", "148,11"),
+  ])
+  func aLocationThatMakesNoSenseIsNamed(name: String, value: String) {
+    let variable: (String) -> String? = { $0 == name ? value : nil }
+    #expect(MagneticDeclination.reference(fromEnvironment: variable) == nil)
+    #expect(MagneticDeclination.problem(inEnvironment: variable).contains("\(name)=\(value)"))
+    #expect(MagneticDeclination.problem { _ in nil } == MagneticDeclination.missing)
+  }
+
+  @Test func aHeightThatMakesNoSenseIsNamed() {
+    let variable: (String) -> String? = { $0 == "MOTIONKIT_HEIGHT_M" ? "180" : nil }
+    let walker = Walker.walker(fromEnvironment: variable)
+    #expect(!walker.givesDistance)
+    #expect("\(String(describing: walker.problem(inEnvironment: variable)))".contains("MOTIONKIT_HEIGHT_M=180"))
+    #expect(Walker(height: 1.8).problem(inEnvironment: variable) == nil)
+    #expect(walker.problem { _ in nil } == nil)
+  }
+
+  @Test func aPaceThatMakesNoSenseIsNamedByWhoeverStarts() {
+    let failure = environmentProblem("MOTIONKIT_SPEED", "abc", "'max' or a factor")
+    let manager = MotionManager(source: SharedSource(uri: "sim:walk", failure: failure))
+    let collector = Collector<AccelerometerData>()
+    manager.startAccelerometerUpdates(to: .global()) { collector.add($0) }
+    collector.wait(errors: 1)
+    #expect("\(collector.errors[0])".contains("MOTIONKIT_SPEED=abc"))
   }
 
   @Test func eventsOfTheSourceAreCounted() {

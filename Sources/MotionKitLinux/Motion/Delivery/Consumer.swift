@@ -27,6 +27,10 @@ package protocol SampleConsumer: AnyObject, Sendable {
   func leave()
   /// Whether it tells what the carrier does, so that the step history is written while it runs.
   var feedsHistory: Bool { get }
+  /// Whether it tells the present activity, from the source's one classifier.
+  var tellsActivity: Bool { get }
+  /// In lockstep, before the next sample, whose time this is: whether it let anybody do anything.
+  func pause(before time: Timestamp) -> Bool
   /// Waits until handlers have finished with what they were given.
   func waitUntilIdle()
   /// Delivers nothing more after this returns, apart from a call that is running. From any thread.
@@ -38,6 +42,10 @@ extension SampleConsumer {
   package func leave() {}
   /// No.
   package var feedsHistory: Bool { false }
+  /// No.
+  package var tellsActivity: Bool { false }
+  /// No.
+  package func pause(before time: Timestamp) -> Bool { false }
 }
 
 /// Makes a service's values out of samples. Used from the reading thread only.
@@ -46,6 +54,10 @@ package protocol SampleStage: Sendable {
   associatedtype Output: TimedValue
   /// Whether it tells what the carrier does.
   static var feedsHistory: Bool { get }
+  /// Whether it tells the present activity, from the source's one classifier.
+  static var tellsActivity: Bool { get }
+  /// Called once before anything else, with the source it will serve.
+  mutating func join(_ source: SharedSource)
   /// The sensor whose rate paces the output.
   var pacingSensor: SensorKind { get }
   /// What it needs to give a value every `interval` seconds (0: as fast as can be).
@@ -61,6 +73,10 @@ package protocol SampleStage: Sendable {
 extension SampleStage {
   /// No.
   package static var feedsHistory: Bool { false }
+  /// No.
+  package static var tellsActivity: Bool { false }
+  /// Needs nothing from it but samples.
+  package mutating func join(_ source: SharedSource) {}
   /// Holds nothing back.
   package mutating func finish(emit: (Output) -> Void) {}
 }
@@ -75,6 +91,7 @@ package final class Consumer<Stage: SampleStage>: SampleConsumer, @unchecked Sen
     var count: Int64 = 0
     var meter = IntervalMeter()
     var error: MotionKitError?
+    var hasEnded = false
     var isClosed = false
   }
 
@@ -86,17 +103,24 @@ package final class Consumer<Stage: SampleStage>: SampleConsumer, @unchecked Sen
   private let demandAtInterval: @Sendable (Double) -> SensorDemand
   private let shared: Locked<Shared>
   package let mailbox: Mailbox<Value>?
+  private let source: SharedSource
+  private let reportsEnd: Bool
 
-  /// A consumer that keeps the newest value and, with a mailbox, delivers each.
-  package init(stage: Stage, interval: Double, mailbox: Mailbox<Value>?) {
+  /// A consumer that keeps the newest value and, with a mailbox, delivers each. With `reportsEnd` the end of the source
+  /// is an error.
+  package init(stage: Stage, interval: Double, source: SharedSource, mailbox: Mailbox<Value>?, reportsEnd: Bool) {
     self.stage = stage
     self.mailbox = mailbox
+    self.source = source
+    self.reportsEnd = reportsEnd
+    self.stage.join(source)
     gate = UpdateGate(interval: interval)
     demandAtInterval = { [stage] in stage.demand(interval: $0) }
     shared = Locked(Shared(interval: interval))
   }
 
   package var feedsHistory: Bool { Stage.feedsHistory }
+  package var tellsActivity: Bool { Stage.tellsActivity }
   package var demand: SensorDemand { demandAtInterval(shared.withLock { $0.interval }) }
 
   /// Seconds between values that are asked for.
@@ -107,11 +131,18 @@ package final class Consumer<Stage: SampleStage>: SampleConsumer, @unchecked Sen
     }
   }
 
-  /// The newest value; nil before the first and after `close`.
-  package var latest: Value? { shared.withLock { $0.latest } }
+  /// The newest value; nil before the first, after `close`, and after a failure.
+  package var latest: Value? {
+    let value = shared.withLock { $0.latest }
+    if value != nil { source.noteDelivery() }
+    return value
+  }
 
   /// Why it ended, if it failed.
   package var error: MotionKitError? { shared.withLock { $0.error } }
+
+  /// Whether no value comes any more: the source failed, or is at its end.
+  package var hasEnded: Bool { shared.withLock { $0.hasEnded } }
 
   /// Counts and intervals so far.
   package var statistics: UpdateStatistics {
@@ -152,12 +183,22 @@ package final class Consumer<Stage: SampleStage>: SampleConsumer, @unchecked Sen
       shared.meter.add(value.time)
       return true
     }
-    if passes { mailbox?.offer(value) }
+    guard passes, let mailbox else { return }
+    source.noteDelivery()
+    mailbox.offer(value)
   }
 
   package func finish(_ error: MotionKitError?) {
     stage.finish { deliver($0) }
-    shared.withLock { $0.error = error }
+    let hasFailed = error != nil
+    let error = error ?? (reportsEnd ? source.endError : nil)
+    shared.withLock {
+      $0.error = error
+      $0.hasEnded = true
+      // What a lost device said last must not pass for the present; a recording's last value is its result.
+      if hasFailed { $0.latest = nil }
+    }
+    if error != nil { source.noteDelivery() }
     mailbox?.end(error)
   }
 

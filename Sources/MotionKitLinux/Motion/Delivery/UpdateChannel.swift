@@ -7,26 +7,35 @@ package final class UpdateChannel<Stage: SampleStage>: Sendable {
 
   private struct WeakConsumer {
     weak var consumer: Consumer<Stage>?
+    let source: SharedSource
   }
 
   private struct State {
     var interval: Double
     var consumer: Consumer<Stage>?
+    /// Where the consumer's samples come from.
+    var source: SharedSource?
     var streams: [WeakConsumer] = []
     var startError: MotionKitError?
     /// Drops of services that have ended.
     var pastDrops: Int64 = 0
   }
 
-  private let source: SharedSource
+  private let binding: SourceBinding
   private let purpose: String
   private let state: Locked<State>
 
-  /// A service of `source` named `purpose` in messages.
-  package init(source: SharedSource, purpose: String, interval: Double) {
-    self.source = source
+  /// A service of a manager's source, named `purpose` in messages.
+  package init(binding: SourceBinding, purpose: String, interval: Double) {
+    self.binding = binding
     self.purpose = purpose
     state = Locked(State(interval: interval))
+    binding.add { [weak self] in self?.activeSource }
+  }
+
+  /// The source of the service that runs; nil while none does.
+  private var activeSource: SharedSource? {
+    state.withLock { state in state.consumer.flatMap { $0.hasEnded ? nil : state.source } }
   }
 
   deinit { stop() }
@@ -35,22 +44,25 @@ package final class UpdateChannel<Stage: SampleStage>: Sendable {
   package var interval: Double {
     get { state.withLock { $0.interval } }
     set {
-      let consumers = state.withLock { state -> [Consumer<Stage>] in
+      let (consumers, sources) = state.withLock { state -> ([Consumer<Stage>], [SharedSource]) in
         state.interval = newValue
         state.streams.removeAll { $0.consumer == nil }
-        return state.streams.compactMap(\.consumer) + (state.consumer.map { [$0] } ?? [])
+        return (
+          state.streams.compactMap(\.consumer) + (state.consumer.map { [$0] } ?? []),
+          state.streams.map(\.source) + (state.source.map { [$0] } ?? [])
+        )
       }
       for consumer in consumers { consumer.setInterval(Self.usable(newValue)) }
-      if !consumers.isEmpty { source.demandChanged() }
+      for source in sources { source.demandChanged() }
     }
   }
 
   /// Negative and non-finite wishes mean "as fast as can be".
   private static func usable(_ interval: Double) -> Double { interval.isFinite && interval > 0 ? interval : 0 }
 
-  /// Whether it was started since the last stop and has not failed.
-  package var isActive: Bool { state.withLock { $0.consumer.map { $0.error == nil } ?? false } }
-  /// The newest value; nil before the first and after stop.
+  /// Whether it was started since the last stop and values may still come.
+  package var isActive: Bool { state.withLock { $0.consumer.map { !$0.hasEnded } ?? false } }
+  /// The newest value; nil before the first, after stop, and after a failure.
   package var latest: Value? { state.withLock { $0.consumer }?.latest }
   /// Why the service failed or could not start; nil while all is well.
   package var error: MotionKitError? { state.withLock { $0.startError ?? $0.consumer?.error } }
@@ -68,8 +80,9 @@ package final class UpdateChannel<Stage: SampleStage>: Sendable {
   ///
   /// Where the source cannot serve, the handler gets one error and the service is not active.
   package func start(
-    _ stage: Stage, delivery: Delivery, executor: HandlerExecutor?, handler: Handler?
+    _ stage: Stage, delivery: Delivery, executor: HandlerExecutor?, handler: Handler?, problem: MotionKitError? = nil
   ) {
+    let source = binding.sourceForStart()
     let mailbox: Mailbox<Value>?
     if let executor, let handler {
       let (capacity, isLossless) = source.resolve(delivery)
@@ -78,45 +91,57 @@ package final class UpdateChannel<Stage: SampleStage>: Sendable {
       mailbox = nil
     }
     stop()
-    do {
+    do throws(MotionKitError) {
+      if let problem { throw problem }
       try source.require(stage.demand(interval: Self.usable(interval)).required, for: purpose)
     } catch {
       state.withLock { $0.startError = error }
-      mailbox?.end(error)
+      if let mailbox {
+        source.noteDelivery()
+        mailbox.end(error)
+      }
       return
     }
-    let (consumer, replaced) = state.withLock { state -> (Consumer<Stage>, Consumer<Stage>?) in
-      let consumer = Consumer(stage: stage, interval: Self.usable(state.interval), mailbox: mailbox)
-      let replaced = state.consumer
-      state.consumer = consumer
-      state.startError = nil
-      return (consumer, replaced)
+    // In lockstep a replay ends as a test expects it: quietly.
+    let consumer = Consumer(
+      stage: stage, interval: Self.usable(interval), source: source, mailbox: mailbox,
+      reportsEnd: source.stepping == .free)
+    let replaced = state.withLock { state -> (Consumer<Stage>?, SharedSource?) in
+      defer {
+        state.consumer = consumer
+        state.source = source
+        state.startError = nil
+      }
+      return (state.consumer, state.source)
     }
     retire(replaced)
+    // The interval may have been changed since.
+    consumer.setInterval(Self.usable(interval))
     source.add(consumer)
   }
 
   /// Stops; no handler call begins after this returns.
   package func stop() {
-    let consumer = state.withLock { state -> Consumer<Stage>? in
-      defer { state.consumer = nil }
+    let stopped = state.withLock { state -> (Consumer<Stage>?, SharedSource?) in
+      defer { (state.consumer, state.source) = (nil, nil) }
       state.startError = nil
-      return state.consumer
+      return (state.consumer, state.source)
     }
-    retire(consumer)
+    retire(stopped)
   }
 
-  private func retire(_ consumer: Consumer<Stage>?) {
-    guard let consumer else { return }
+  private func retire(_ used: (consumer: Consumer<Stage>?, source: SharedSource?)) {
+    guard let consumer = used.consumer else { return }
     consumer.close()
-    source.remove(consumer)
+    used.source?.remove(consumer)
     let drops = consumer.statistics.droppedSampleCount
     if drops > 0 { state.withLock { $0.pastDrops += drops } }
   }
 
   /// A sequence whose every iteration is a service of its own, with this channel's interval.
   package func updates(delivery: Delivery, stage: @escaping @Sendable () -> Stage) -> MotionUpdates<Value> {
-    MotionUpdates { [source, purpose, state] in
+    MotionUpdates { [binding, purpose, state] in
+      let source = binding.sourceForStart()
       let (capacity, isLossless) = source.resolve(delivery)
       let mailbox = Mailbox<Value>(capacity: capacity, isLossless: isLossless)
       let stage = stage()
@@ -124,13 +149,15 @@ package final class UpdateChannel<Stage: SampleStage>: Sendable {
       do throws(MotionKitError) {
         try source.require(stage.demand(interval: interval).required, for: purpose)
       } catch {
+        source.noteDelivery()
         mailbox.end(error)
         return Subscription(mailbox: mailbox) {}
       }
-      let consumer = Consumer(stage: stage, interval: interval, mailbox: mailbox)
+      let consumer = Consumer(
+        stage: stage, interval: interval, source: source, mailbox: mailbox, reportsEnd: false)
       state.withLock { state in
         state.streams.removeAll { $0.consumer == nil }
-        state.streams.append(WeakConsumer(consumer: consumer))
+        state.streams.append(WeakConsumer(consumer: consumer, source: source))
       }
       source.add(consumer)
       return Subscription(mailbox: mailbox) { source.remove(consumer) }

@@ -80,7 +80,8 @@ struct UpdateGate: Sendable {
     // The sensor's word holds unless it is plainly wrong.
     let spacing = sensorInterval > 0 && measured > sensorInterval / 2 ? sensorInterval : measured
     guard interval > 0, interval > spacing * Self.tolerance else {
-      due = nil
+      // Should the sensor become faster, the grid goes on from here.
+      due = interval > 0 ? time.advanced(bySeconds: interval) : nil
       return true
     }
     guard let due else {
