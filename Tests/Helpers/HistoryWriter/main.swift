@@ -22,7 +22,8 @@ do {
     writer.add(steps: steps, distance: Double(number) * 0.7)
     try writer.flush()
     let line = "\(number)\n"
-    _ = line.withCString { write(STDOUT_FILENO, $0, strlen($0)) }
+    // Nobody reads any more: the test that started this is gone.
+    if line.withCString({ write(STDOUT_FILENO, $0, strlen($0)) }) < 0 { exit(2) }
   }
 } catch {
   let line = "\(error)\n"
