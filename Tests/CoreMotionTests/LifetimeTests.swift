@@ -49,6 +49,8 @@ private final class Hub: @unchecked Sendable {
         log.add(data, error)
         guard log.values.count == 50 else { return }
         manager.stopGyroUpdates()
+        // Time enough for the source to find that nobody uses it, if it did not wait for this handler.
+        for _ in 0..<10_000 { sched_yield() }
         manager.startGyroUpdates(to: OperationQueue()) { again.add($0, $1) }
       }
       return manager

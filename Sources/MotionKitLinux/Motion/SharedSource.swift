@@ -320,7 +320,7 @@ public final class SharedSource: Sendable {
       state.cancellation = failure
       return state.consumers
     }
-    for consumer in consumers { consumer.close() }
+    for consumer in consumers { consumer.abandon() }
   }
 
   /// What happened to the stream since it was made, by the events' names (`gap`, `overrun`, `lost`, …).

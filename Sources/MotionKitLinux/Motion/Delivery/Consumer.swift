@@ -35,11 +35,15 @@ package protocol SampleConsumer: AnyObject, Sendable {
   func waitUntilIdle()
   /// Delivers nothing more after this returns, apart from a call that is running. From any thread.
   func close()
+  /// Closes, and ends every `waitUntilIdle()`, even where a handler never returns.
+  func abandon()
 }
 
 extension SampleConsumer {
   /// Nothing to tidy up.
   package func leave() {}
+  /// Nothing more than closing.
+  package func abandon() { close() }
   /// No.
   package var feedsHistory: Bool { false }
   /// No.
@@ -162,6 +166,11 @@ package final class Consumer<Stage: SampleStage>: SampleConsumer, @unchecked Sen
       $0.latest = nil
     }
     mailbox?.close()
+  }
+
+  package func abandon() {
+    close()
+    mailbox?.abandonHandler()
   }
 
   package func begin(_ description: SourceDescription) {

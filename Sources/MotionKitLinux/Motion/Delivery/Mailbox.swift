@@ -13,6 +13,8 @@ package final class Mailbox<Value: Sendable>: Sendable {
     var count = 0
     /// A block is on the queue or running.
     var isDraining = false
+    /// The handler is running.
+    var isHandling = false
     var isClosed = false
     /// No value comes any more; the error, if any, is still to be delivered.
     var hasEnded = false
@@ -121,6 +123,12 @@ package final class Mailbox<Value: Sendable>: Sendable {
     withExtendedLifetime(handler) {}  // let go outside the lock: it may own anything
   }
 
+  /// Closes, and lets go of whoever waits for a handler that does not return.
+  package func abandonHandler() {
+    close()
+    state.withLockNotifying { $0.isHandling = false }
+  }
+
   /// The next value for a loop; nil at the end.
   package func next() async -> Output? {
     await withTaskCancellationHandler {
@@ -141,10 +149,11 @@ package final class Mailbox<Value: Sendable>: Sendable {
     }
   }
 
-  /// Waits until the consumer has finished with everything that was offered.
+  /// Waits until the consumer has finished with everything that was offered; also with the call that closed it, since
+  /// that call may start something anew.
   package func waitUntilIdle() {
     state.wait { state -> Void? in
-      if state.isClosed { return () }
+      if state.isClosed { return state.isHandling ? nil : () }
       let isEmpty = state.count == 0 && state.error == nil
       if self.executor != nil { return isEmpty && !state.isDraining ? () : nil }
       return isEmpty && (state.waiter != nil || state.hasEnded) ? () : nil
@@ -179,15 +188,18 @@ package final class Mailbox<Value: Sendable>: Sendable {
   private func drain() {
     for _ in 0..<Self.valuesPerBlock {
       let item = state.withLockNotifying { state -> (Output, Handler)? in
+        state.isHandling = false
         guard !state.isClosed, let handler = state.handler, let output = state.next() else {
           state.isDraining = false
           return nil
         }
+        state.isHandling = true
         return (output, handler)
       }
       guard let (output, handler) = item else { return }
       handler(output)
     }
+    state.withLockNotifying { $0.isHandling = false }
     schedule()
   }
 
