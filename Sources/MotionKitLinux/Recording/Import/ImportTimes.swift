@@ -17,12 +17,15 @@ struct ImportTimes {
   ///   - raw: Nanoseconds.
   ///   - counterUnit: Nanoseconds of one count, if the column holds whole numbers; nil otherwise.
   init(_ raw: [Int64], counterUnit: Int64?) {
-    times = raw
+    times = raw.map { min(max($0, -Self.farthest), Self.farthest) }
     guard raw.count > 1 else { return }
     if let counterUnit { unroll(counterUnit) }
     closeJumps()
     spreadEqualTimes()
   }
+
+  /// Damaged digits give any time; within these, 73 years to each side of zero, no difference and no shift overflows.
+  private static let farthest = Int64.max / 4
 
   /// The median of the positive steps; 0 where there is none.
   private static func typicalStep(_ times: [Int64]) -> Int64 {
@@ -88,15 +91,15 @@ struct ImportTimes {
     // The period of each run but the first: the time since the run before, for each of its rows.
     var periods: [Int64] = []
     for (previous, run) in zip(runs, runs.dropFirst()) {
-      periods.append((times[run.start] - times[previous.start]) / Int64(run.count))
+      periods.append(max(0, times[run.start] &- times[previous.start]) / Int64(run.count))
     }
     let typical = periods.sorted()[periods.count / 2]
     var new = times
     for (index, run) in runs.enumerated() where run.count > 1 {
       // Behind a hole the batch is not stretched over the hole.
-      let period = index == 0 ? typical : min(periods[index - 1], typical + typical / 2)
+      let period = index == 0 ? typical : min(periods[index - 1], typical &+ typical / 2)
       for k in 0..<run.count {
-        new[run.start + k] = times[run.start] - Int64(run.count - 1 - k) * period
+        new[run.start + k] = times[run.start] &- Int64(run.count - 1 - k) &* period
       }
     }
     times = new
