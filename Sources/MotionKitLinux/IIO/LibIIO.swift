@@ -88,7 +88,15 @@ struct IIODevice {
   func setKernelBufferCount(_ count: UInt32) { _ = iio_device_set_kernel_buffers_count(pointer, count) }
 
   /// Switches the buffer on for the channels that are enabled. Throws the errno.
+  ///
+  /// A channel that is said to have less than a byte is refused (EINVAL): libiio 0.24 divides by its size.
   func createBuffer(sampleCount: Int) throws(IIOFailure) -> IIOBuffer {
+    for channel in channels where iio_channel_is_scan_element(channel.pointer) {
+      guard let format = iio_channel_get_data_format(channel.pointer)?.pointee else { continue }
+      guard !iio_channel_is_enabled(channel.pointer) || format.length / 8 * format.repeat > 0 else {
+        throw IIOFailure(code: EINVAL)
+      }
+    }
     guard let buffer = iio_device_create_buffer(pointer, sampleCount, false) else { throw IIOFailure(code: errno) }
     return IIOBuffer(pointer: buffer, device: self)
   }
