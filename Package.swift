@@ -65,8 +65,12 @@ let package = Package(
   cxxLanguageStandard: .cxx17
 )
 
-// Parsers under libFuzzer, which brings its own `main`: built by Tests/fuzz only.
+// Parsers under libFuzzer, which brings its own `main`: built by Tests/fuzz only, from the file that the quick tests have
+// their inputs of Tests/Corpus from; a file belongs to one target at a time.
 if Context.environment["MOTIONKIT_FUZZ_BUILD"] != nil {
+  package.targets.removeAll { $0.type == .test }
   package.targets.append(
-    .executableTarget(name: "Fuzz", dependencies: ["MotionKitLinux", "SensorFusion"], path: "Tests/Fuzz"))
+    .executableTarget(
+      name: "Fuzz", dependencies: ["MotionKitLinux", "SensorFusion"], path: "Tests",
+      sources: ["Fuzz", "MotionKitLinuxTests/FuzzTarget.swift"]))
 }
