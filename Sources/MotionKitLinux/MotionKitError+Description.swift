@@ -36,3 +36,19 @@ extension MotionKitError: CustomStringConvertible {
     }
   }
 }
+
+extension MotionKitError {
+  /// What happened, in one line, without the hint.
+  var summary: String {
+    switch self {
+    case .invalidSource(let uri, let reason): "\(uri): \(reason)"
+    case .notFound(let what, _), .notPermitted(let what, _), .busy(let what, _), .device(let what, _, _),
+      .unsupported(let what, _):
+      what
+    case .noSensors(let uri, _): "\(uri): no sensors"
+    case .ended(let uri, _): "\(uri): at its end"
+    case .invalidFile(let path, let line, let column, let reason): "\(path):\(line):\(column): \(reason)"
+    case .fileSystem(let path, let errno, _): "\(path): errno \(errno)"
+    }
+  }
+}

@@ -250,7 +250,8 @@ private func fuzzScan(_ bytes: [UInt8]) throws {
   let layout = ScanLayout(byteCounts: formats.map(\.byteCount))
   try expect(layout.sampleSize >= layout.unpaddedSize, "a sample is smaller than its elements")
   for (offset, format) in zip(layout.offsets, formats) {
-    try expect(offset % format.byteCount == 0 && offset + format.byteCount <= layout.sampleSize, "an element lies outside")
+    let isInside = offset % format.byteCount == 0 && offset + format.byteCount <= layout.sampleSize
+    try expect(isInside, "an element lies outside")
   }
   guard formats.count >= 4, layout.sampleSize <= 1 << 20 else { return }
   let plans = (0..<3).map { index in
@@ -265,5 +266,6 @@ private func fuzzScan(_ bytes: [UInt8]) throws {
   let buffer = Array(bytes.dropFirst(text.count + 1))
   var samples: [SensorSample] = []
   let count = buffer.withUnsafeBytes { decoder.decode($0, step: layout.sampleSize, into: &samples) }
-  try expect(count == buffer.count / layout.sampleSize && samples.count == count, "\(samples.count) samples of \(count)")
+  let isWhole = count == buffer.count / layout.sampleSize && samples.count == count
+  try expect(isWhole, "\(samples.count) samples of \(count)")
 }

@@ -31,14 +31,14 @@ final class DeviceCapture: Sendable {
   let number: Int
   private let uri: String
   private let retry: ClosedRange<Double>
-  private let mailbox: Locked<CaptureMailbox>
-  private let state: Locked<State>
+  let mailbox: Locked<CaptureMailbox>
+  let state: Locked<State>
 
   struct Outcome: Sendable {
     var descriptions: [SensorDescription]
     var notes: [String]
   }
-  private struct State: Sendable {
+  struct State: Sendable {
     var isStopping = false
     var isFinished = false
     /// Whether `puttingBack` counts it.
@@ -113,7 +113,7 @@ final class DeviceCapture: Sendable {
     state.wait(until: deadline) { $0.isFinished ? true : nil } ?? false
   }
 
-  private var isStopping: Bool { state.withLock { $0.isStopping } }
+  var isStopping: Bool { state.withLock { $0.isStopping } }
 
   // MARK: - The thread
 
@@ -373,7 +373,7 @@ final class DeviceCapture: Sendable {
   }
 
   /// Sets the sensors' rates to the nearest at or above those wanted; what they read afterwards, a sensor each.
-  private func setRates(
+  func setRates(
     _ device: IIODevice, _ channels: [IIOChannel], atLeast triggerRate: Double?, _ changes: inout AttributeChanges,
     _ notes: inout [String]
   ) -> [Double] {
@@ -431,7 +431,7 @@ final class DeviceCapture: Sendable {
   }
 
   /// Tells everybody that the device delivers from now on; the periods in nanoseconds.
-  private func announce(clock: String, rates: [Double], notes: [String], capture: String, openedAt: Int64) -> [Int64] {
+  func announce(clock: String, rates: [Double], notes: [String], capture: String, openedAt: Int64) -> [Int64] {
     var periods: [SensorKind: Int64] = [:]
     var descriptions: [SensorDescription] = []
     let inventory = IIOInventory(devices: [plan.device], triggers: [])
@@ -448,193 +448,5 @@ final class DeviceCapture: Sendable {
     let outcome = Outcome(descriptions: descriptions, notes: notes.map { "\(plan.device.title): \($0)" })
     state.withLockNotifying { if $0.first == nil { $0.first = .success(outcome) } }
     return plan.sensors.compactMap { periods[$0.kind] }.filter { $0 > 0 }
-  }
-
-  // MARK: - Polled
-
-  private func poll(
-    _ context: IIOContext, _ device: IIODevice, _ changes: inout AttributeChanges, delivered: () -> Void
-  ) throws(MotionKitError) {
-    let channels = Dictionary(device.channels.map { ($0.id, $0) }) { first, _ in first }
-    var notes: [String] = []
-    _ = setRates(device, Array(channels.values), atLeast: nil, &changes, &notes)
-    let asked = plan.wantedRate > 0 ? plan.wantedRate : plan.sensors.map(\.rate).max() ?? 0
-    let rate = asked > 0 ? min(asked, 1000) : IIOInventory.defaultPollingRate
-    let period = Int64(1e9 / rate)
-    try plan.switchOnStepCounter(device, channels, &changes)
-    // One reading first: whether the device answers at all belongs to the start.
-    var samples: [SensorSample] = []
-    try readOnce(channels, into: &samples)
-    let openedAt = nanoseconds(of: CLOCK_BOOTTIME)
-    _ = announce(
-      clock: "boottime", rates: plan.sensors.map { _ in rate }, notes: notes, capture: "polled", openedAt: openedAt)
-    var due = nanoseconds(of: CLOCK_MONOTONIC)
-    while !isStopping {
-      samples.removeAll(keepingCapacity: true)
-      try readOnce(channels, into: &samples)
-      delivered()
-      let arrival = nanoseconds(of: CLOCK_BOOTTIME)
-      mailbox.withLockNotifying { $0.put(samples, device: number, arrival: arrival, isHostStamped: true) }
-      let now = nanoseconds(of: CLOCK_MONOTONIC)
-      // A reading that took longer than a period is not made up for.
-      due = max(due + period, now + period / 8)
-      _ = state.wait(until: due) { $0.isStopping ? true : nil }
-    }
-  }
-
-  /// Reads all values of all sensors once; each sensor's sample carries the middle of its reading.
-  private func readOnce(_ channels: [String: IIOChannel], into samples: inout [SensorSample]) throws(MotionKitError) {
-    for sensor in plan.sensors {
-      let before = nanoseconds(of: CLOCK_BOOTTIME)
-      var values = (0.0, Double.nan, 0.0)
-      for (index, plan) in sensor.channels.enumerated() {
-        let value = try readValue(plan, channels[plan.id])
-        switch index {
-        case 0: values.0 = value
-        case 1: values.1 = value
-        default: values.2 = value
-        }
-      }
-      let after = nanoseconds(of: CLOCK_BOOTTIME)
-      let time = Timestamp(nanoseconds: before + (after - before) / 2)
-      if sensor.kind != .barometer, let matrix = sensor.matrix {
-        let turned = matrix.apply(Vector3(values.0, values.1, values.2))
-        values = (turned.x, turned.y, turned.z)
-      }
-      samples.append(
-        SensorSample(time: time, kind: sensor.kind, x: Float(values.0), y: Float(values.1), z: Float(values.2)))
-    }
-    samples.sort { ($0.time, $0.kind) < ($1.time, $1.kind) }
-  }
-
-  private func readValue(_ plan: ChannelPlan, _ channel: IIOChannel?) throws(MotionKitError) -> Double {
-    let attribute = plan.hasInput ? "input" : "raw"
-    guard let channel else {
-      throw MotionKitError.iio(.readAttribute, device: self.plan.device.title, detail: plan.id, errno: ENODEV)
-    }
-    switch channel.read(attribute) {
-    case .failure(let code):
-      throw MotionKitError.iio(
-        .readAttribute, device: self.plan.device.title, detail: "\(plan.id) \(attribute)", errno: code)
-    case .text(let text):
-      guard let number = Double(iioText: text) else {
-        throw .device(
-          what: "\(self.plan.device.title): \(plan.id) \(attribute) reads '\(text)', which is no number", errno: EILSEQ,
-          hint: "see the kernel log (dmesg)")
-      }
-      if plan.hasInput { return number * plan.unit }
-      return plan.conversion?.value(number) ?? .nan
-    }
-  }
-}
-
-/// Gives every sample of a batch its time where the device does not.
-///
-/// - Parameters:
-///   - samples: One batch, `perScan` samples an instant.
-///   - perScan: Sensors of the device.
-///   - period: Nominal, nanoseconds.
-///   - arrival: For samples without a stamp, which are counted back from it; nil for stamped ones, which are only spread
-///     where all of a batch carry the time of its interrupt.
-///   - after: The last stamp given before.
-/// - Returns: The last stamp given now.
-func spreadStamps(
-  _ samples: inout [SensorSample], perScan: Int, period: Int64, arrival: Int64?, after: Int64
-) -> Int64 {
-  guard perScan > 0, let first = samples.first, let last = samples.last else { return after }
-  let count = samples.count / perScan
-  let isOneInstant = count > 1 && period > 0 && first.time == last.time
-  guard arrival != nil || isOneInstant else { return last.time.nanoseconds }
-  let end = arrival ?? last.time.nanoseconds
-  // Counted back evenly, never before what was given already.
-  let spacing = max(0, min(period, (end - after) / Int64(max(1, count))))
-  for index in samples.indices {
-    samples[index].time = Timestamp(nanoseconds: end - Int64(count - 1 - index / perScan) * spacing)
-  }
-  return end
-}
-
-/// A number as attributes take it: without a fraction where it has none.
-func plainNumber(_ value: Double) -> String {
-  if let whole = Int64(exactly: value) { return "\(whole)" }
-  return "\(value)"
-}
-
-/// Attributes that were changed, to be put back.
-struct AttributeChanges {
-  private var list: [(device: String, channel: String?, attribute: String, before: String)] = []
-  private var triggers: [(device: String, before: String?)] = []
-
-  /// Remembers the trigger that a device had at first; nil for none.
-  mutating func noteTrigger(_ device: IIODevice, before: String?) {
-    let id = device.id
-    if !triggers.contains(where: { $0.device == id }) { triggers.append((id, before)) }
-  }
-
-  /// Writes an attribute and remembers what it was at first. 0 or the errno.
-  mutating func write(
-    _ device: IIODevice, channel: IIOChannel?, _ attribute: String, _ text: String, before: String
-  ) -> Int32 {
-    let code = channel?.write(attribute, text) ?? device.write(attribute, text)
-    let id = device.id
-    let channelID = channel?.id
-    if code == 0, !list.contains(where: { $0.device == id && $0.channel == channelID && $0.attribute == attribute }) {
-      list.append((id, channelID, attribute, before))
-    }
-    return code
-  }
-
-  /// Whether there is nothing to put back.
-  var isEmpty: Bool { list.isEmpty && triggers.isEmpty }
-
-  /// A buffer that was just closed may still be on: iiod answers before it has switched it off. Attempts, and the time
-  /// between two, nanoseconds.
-  private static let attempts = 40
-  private static let pause = 25_000_000
-
-  /// Calls until the device is not busy any more.
-  private static func whileBusy(_ write: () -> Int32) {
-    for attempt in 1...attempts {
-      guard write() == EBUSY, attempt < attempts else { return }
-      var time = timespec(tv_sec: 0, tv_nsec: pause)
-      nanosleep(&time, nil)
-    }
-  }
-
-  /// Puts everything back, the last change first.
-  mutating func restore(_ context: IIOContext) {
-    guard !isEmpty else { return }
-    let devices = Dictionary(context.devices.map { ($0.id, $0) }) { first, _ in first }
-    for change in list.reversed() {
-      guard let device = devices[change.device] else { continue }
-      let channel = change.channel.flatMap { id in device.channels.first { $0.id == id } }
-      if change.channel != nil, channel == nil { continue }
-      Self.whileBusy {
-        channel?.write(change.attribute, change.before) ?? device.write(change.attribute, change.before)
-      }
-    }
-    for change in triggers {
-      guard let device = devices[change.device] else { continue }
-      let before = devices.values.first { $0.isTrigger && $0.name == change.before }
-      Self.whileBusy { device.setTrigger(before) }
-    }
-    list.removeAll()
-    triggers.removeAll()
-  }
-}
-
-extension MotionKitError {
-  /// What happened, in one line, without the hint.
-  var summary: String {
-    switch self {
-    case .invalidSource(let uri, let reason): "\(uri): \(reason)"
-    case .notFound(let what, _), .notPermitted(let what, _), .busy(let what, _), .device(let what, _, _),
-      .unsupported(let what, _):
-      what
-    case .noSensors(let uri, _): "\(uri): no sensors"
-    case .ended(let uri, _): "\(uri): at its end"
-    case .invalidFile(let path, let line, let column, let reason): "\(path):\(line):\(column): \(reason)"
-    case .fileSystem(let path, let errno, _): "\(path): errno \(errno)"
-    }
   }
 }
