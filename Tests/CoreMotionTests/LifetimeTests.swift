@@ -69,6 +69,8 @@ private final class Hub: @unchecked Sendable {
     #expect(log.errors.isEmpty)
     #expect(!manager.isDeviceMotionActive)
     #expect(manager.deviceMotion?.timestamp == log.values.last?.timestamp)
+    // What comes now is no business of the replay any more.
+    #expect(manager.underlying.source.uri == SharedSource.current.uri)
   }
 
   @Test func aSceneAtItsEndIsToldOnceAndNothingIsActiveThen() async throws {
