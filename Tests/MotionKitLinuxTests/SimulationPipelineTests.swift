@@ -98,7 +98,7 @@ struct SimulationPipelineTests {
     "Without a gyroscope too, arms count that swing weakly, fast, or so that the stride or its third harmonic shows most",
     arguments: [
       "cadence=1.4&step_length=0.6&strength=0.64&swing=11&lean=4&lag=24&elbow=32&errors=phone",
-      "cadence=2.32&step_length=0.78&strength=0.6&asymmetry=0.17&swing=18.5&lean=1&lag=14&elbow=49&errors=phone",
+      "cadence=2.2&step_length=0.8&strength=0.9&swing=16&lean=6&lag=20&elbow=40&errors=phone",
       "cadence=2.38&step_length=0.84&swing=30&arm=0.6&lean=17&lag=27&elbow=30&errors=mems",
       "cadence=1.21&step_length=0.55&asymmetry=0.3&swing=13&arm=0.68&lean=4&lag=15&elbow=34&variability=0.04&variant=87",
     ])
@@ -121,7 +121,7 @@ struct SimulationPipelineTests {
     "Without a gyroscope a hand that drums straight along gravity, and a bus, do not walk",
     arguments: [
       "gesture?kind=drum&frequency=1.44&amplitude=0.0084&turn=1.8&variability=0.08",
-      "gesture?kind=drum&frequency=2.56&amplitude=0.01&turn=1&variability=0.06",
+      "gesture?kind=drum&frequency=1.2&amplitude=0.0094&turn=1.4&variability=0.05",
       "drive?roughness=1.2&speed=31&variant=696063186",
     ])
   func noWalkWithoutGyroscope(scene: String) throws {
