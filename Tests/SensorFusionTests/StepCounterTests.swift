@@ -91,6 +91,29 @@ import Testing
     #expect(counter.gait.isPaused)
   }
 
+  @Test("strict counts a plain walk as the default does, and not one whose every second step is much the stronger")
+  func strict() {
+    var configuration = StepCounter.Configuration()
+    configuration.isStrict = true
+    // The bounce of the walker is 2.6 m/s²; this is added along gravity at half its frequency.
+    for (stride, isCounted) in [(0.0, true), (1.95, false)] {
+      let walker = SyntheticWalker(sway: 0.04)
+      func change(_ t: Double, _ force: Vector3) -> Vector3 {
+        let phase = (t - walker.stillBefore) * walker.cadence
+        guard phase > 0, phase < Double(walker.steps) else { return force }
+        let ramp = min(1, phase, Double(walker.steps) - phase)
+        return force + Vector3(0, 0, stride * ramp * Elementary.cos(.pi * phase))
+      }
+      var counter = StepCounter(configuration: configuration)
+      for t in walker.regularTimes {
+        let force = change(t, walker.force(at: t))
+        _ = counter.update(time: Timestamp(seconds: 100 + t), specificForce: force, motion: nil)
+      }
+      #expect(abs(walker.count(change: change).count - 60) <= 2)
+      #expect(isCounted ? abs(counter.count - 60) <= 2 : counter.count == 0)
+    }
+  }
+
   @Test func distanceNeedsAHeightOrACalibrationWalk() throws {
     let walker = SyntheticWalker()
     #expect(StepCounter().distance == nil)
