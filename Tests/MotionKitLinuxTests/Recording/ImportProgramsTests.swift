@@ -40,6 +40,11 @@ private let programs: [Program] = [
     testDescription: "AndroSensor, with a line for spreadsheets",
     header: "sep=;\nACCELEROMETER X (m/s²);ACCELEROMETER Y (m/s²);ACCELEROMETER Z (m/s²);Time since start in ms "
   ) { "\($1.x);\($1.y);\($1.z);\(Int(($0 * 1000).rounded()))" },
+  Program(
+    testDescription: "axes by word", header: "timestamp_ms,Acc X-axis (m/s2),Acc Y-axis (m/s2),Acc Z_value (m/s2)"
+  ) {
+    "\(Int(($0 * 1000).rounded())),\($1.x),\($1.y),\($1.z)"
+  },
   Program(testDescription: "phyphox, commas", header: phyphox(",")) { "\($0),\($1.x),\($1.y),\($1.z)" },
   Program(testDescription: "phyphox, tabs", header: phyphox("\t")) { "\($0)\t\($1.x)\t\($1.y)\t\($1.z)" },
   Program(testDescription: "phyphox, semicolons and decimal commas", header: phyphox(";")) {
