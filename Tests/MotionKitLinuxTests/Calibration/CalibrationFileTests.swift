@@ -40,6 +40,38 @@ import Testing
     #expect(read.calibration(of: sensor(.gyroscope, name: "icm20948")) == nil)
   }
 
+  /// A gyroscope's rests and a magnetometer's alignment come back too, and the rests tell how the bias changes.
+  @Test func restsAndAlignmentAreReadBackAndUsed() throws {
+    let path = directory + "/calibration.json"
+    var file = try CalibrationFile(path: path)
+    var gyroscope = calibration(.gyroscope, x: 0.01)
+    gyroscope.rests = [(10.0, 0.008), (35.0, 0.013), (20.0, 0.01)].map {
+      GyroscopeRest(bias: Vector3($0.1, 0, 1.0 / 3), temperature: $0.0, duration: 10, noise: 0.001)
+    }
+    var magnetometer = calibration(.magnetometer, x: 2)
+    magnetometer.alignment = MagnetometerAlignment(rotation: Vector3(0.1, -0.2, 1.0 / 3), residual: 0.01, sigma: 0.002)
+    file.keep(gyroscope)
+    file.keep(magnetometer)
+    try file.write()
+    #expect(try CalibrationFile(path: path).calibrations == [gyroscope, magnetometer])
+
+    var description = SourceDescription(
+      uri: "test:", sensors: [sensor(.gyroscope), sensor(.magnetometer)], isLive: false)
+    try description.calibrate(.file(path))
+    let dependence = try #require(description.calibrations.gyroscopeTemperature)
+    #expect(dependence == GyroscopeTemperature(gyroscope.rests))
+    #expect(abs(dependence.slope.x - 0.0002) < 1e-9 && dependence.reference == 20)
+    // session.json keeps it, so that a replay computes the same.
+    let pipeline = MotionPipeline.Configuration(for: description, frame: .magneticNorth)
+    var missing: [String] = []
+    let text = pipeline.json.text()
+    let read = try Array(text.utf8).withUnsafeBytes { try JSONValue(parsing: $0, path: "session.json") }
+    #expect(MotionPipeline.Configuration(json: read, missing: &missing) == pipeline)
+    #expect(missing.isEmpty)
+    try description.calibrate(.none)
+    #expect(description.calibrations.gyroscopeTemperature == nil)
+  }
+
   /// Sensors that cannot be told apart must not share a calibration.
   @Test func aSensorWithoutIdentityHasNone() throws {
     var file = try CalibrationFile(path: directory + "/none.json")
