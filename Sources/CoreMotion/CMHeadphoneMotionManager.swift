@@ -43,10 +43,8 @@ open class CMHeadphoneMotionManager: NSObject {
 
   /// Tells the handler once that there are no headphones.
   open func startDeviceMotionUpdates(to queue: OperationQueue, withHandler handler: @escaping DeviceMotionHandler) {
-    let handler = Unchecked(handler)
-    queue.addOperation {
-      handler.value(nil, CMErrorNotAvailable.error("headphones with motion sensors are not supported on Linux"))
-    }
+    let error = CMErrorNotAvailable.error("headphones with motion sensors are not supported on Linux")
+    SharedSource.current.refuse(to: queue, because: error) { handler(nil, $0) }
   }
 
   /// Does nothing.

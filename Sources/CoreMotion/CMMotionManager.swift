@@ -200,10 +200,7 @@ open class CMMotionManager: NSObject {
 
   private func report(_ error: NSError, to queue: OperationQueue?, _ handler: CMDeviceMotionHandler?) {
     guard let queue, let handler else { return }
-    manager.source.noteDelivery()
-    let report = Unchecked(handler)
-    let error = Unchecked(error)
-    queue.addOperation { report.value(nil, error.value) }
+    manager.source.refuse(to: queue, because: error) { handler(nil, $0) }
   }
 }
 

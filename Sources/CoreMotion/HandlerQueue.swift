@@ -1,5 +1,6 @@
 import Foundation
 import MotionKitLinux
+import SensorFusion
 
 /// Lets a handler that is not `Sendable` (Core Motion's are not) travel to the queue it was given with.
 struct Unchecked<Value>: @unchecked Sendable {
@@ -40,6 +41,18 @@ extension HandlerExecutor {
     return HandlerExecutor { run, abandoned in
       queue.value.addOperation(DeliveryOperation(run: run, abandoned: abandoned))
     }
+  }
+}
+
+extension SharedSource {
+  /// Tells a handler on `queue` why it cannot be served; a replay waits for it.
+  func refuse(to queue: OperationQueue, because error: NSError, _ handler: @escaping (NSError) -> Void) {
+    let report = Unchecked(handler)
+    let told = Unchecked(error)
+    let mailbox = Mailbox<Timestamp>(capacity: 1, isLossless: false, executor: .operations(of: queue)) { _ in
+      report.value(told.value)
+    }
+    refuse(mailbox, because: .unsupported(what: "this service", hint: error.localizedDescription))
   }
 }
 

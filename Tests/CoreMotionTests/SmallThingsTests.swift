@@ -123,4 +123,18 @@ import Testing
     }
     #expect(log.errors.first?.localizedDescription.contains("updates needs") == false)
   }
+
+  @Test func aReplayWaitsForTheHandlerOfWhatItHasNot() async throws {
+    let log = Log<CMGyroData>()
+    try await MotionReplay.run("sim:still?duration=0.1&sensors=accel") {
+      let manager = CMMotionManager()
+      manager.startGyroUpdates(to: OperationQueue()) { data, error in
+        // Longer than the replay of nothing.
+        let text = (0..<20_000).map(String.init).joined()
+        if !text.isEmpty { log.add(data, error) }
+      }
+      return manager
+    }
+    #expect(log.errors.count == 1)
+  }
 }

@@ -66,6 +66,8 @@ public final class SharedSource: Sendable {
     var isRetired = false
     /// Why nothing is started any more.
     var cancellation: MotionKitError?
+    /// In lockstep, whoever was told that it cannot be served: no user, but the end waits for its handler too.
+    var refused: [any HandlerRun] = []
   }
 
   private init(
@@ -280,8 +282,15 @@ public final class SharedSource: Sendable {
     .ended(uri: uri, hint: "start updates again to begin anew; a live source (local:, ip:) has no end")
   }
 
+  /// Tells somebody who cannot be served why.
+  package func refuse(_ mailbox: some HandlerRun, because error: MotionKitError) {
+    noteDelivery()
+    mailbox.end(error)
+    if stepping == .lockstep { state.withLock { $0.refused.append(mailbox) } }
+  }
+
   /// Takes note that somebody was given a value or an error.
-  package func noteDelivery() { deliveries.wrappingAdd(1, ordering: .relaxed) }
+  func noteDelivery() { deliveries.wrappingAdd(1, ordering: .relaxed) }
 
   /// How many samples were given out in lockstep so far: whether it goes on.
   package var sampleCount: Int { samples.load(ordering: .relaxed) }
@@ -304,6 +313,7 @@ public final class SharedSource: Sendable {
     let failure = state.wait { state -> MotionKitError?? in
       state.isThreadRunning ? nil : .some(state.failure)
     }
+    for refused in state.withLock({ $0.refused }) { refused.waitUntilIdle() }
     if let failure { throw failure }
   }
 
@@ -321,6 +331,7 @@ public final class SharedSource: Sendable {
       return state.consumers
     }
     for consumer in consumers { consumer.abandon() }
+    for refused in state.withLock({ $0.refused }) { refused.abandonHandler() }
   }
 
   /// What happened to the stream since it was made, by the events' names (`gap`, `overrun`, `lost`, …).

@@ -1,8 +1,18 @@
+/// What a source needs of a mailbox, whatever its values.
+package protocol HandlerRun: AnyObject, Sendable {
+  /// No more values come: what waits is still delivered, then the error if there is one.
+  func end(_ error: MotionKitError?)
+  /// Waits until the consumer has finished with everything that was offered.
+  func waitUntilIdle()
+  /// Closes, and lets go of whoever waits for a handler that does not return.
+  func abandonHandler()
+}
+
 /// Carries values from the reading thread to one consumer: a handler on a queue, or a loop that awaits.
 ///
 /// A ring of bounded size. With a handler at most one block is in flight on the queue, however many values wait, so a
 /// slow handler costs neither memory nor a flood of blocks, and two calls never overlap, even on a concurrent queue.
-package final class Mailbox<Value: Sendable>: Sendable {
+package final class Mailbox<Value: Sendable>: HandlerRun {
   /// What the consumer gets: values, then perhaps one error.
   package typealias Output = Result<Value, MotionKitError>
   package typealias Handler = @Sendable (Output) -> Void

@@ -96,10 +96,7 @@ package final class UpdateChannel<Stage: SampleStage>: Sendable {
       try source.require(stage.demand(interval: Self.usable(interval)).required, for: purpose)
     } catch {
       state.withLock { $0.startError = error }
-      if let mailbox {
-        source.noteDelivery()
-        mailbox.end(error)
-      }
+      if let mailbox { source.refuse(mailbox, because: error) }
       return
     }
     // In lockstep a replay ends as a test expects it: quietly.
@@ -149,8 +146,7 @@ package final class UpdateChannel<Stage: SampleStage>: Sendable {
       do throws(MotionKitError) {
         try source.require(stage.demand(interval: interval).required, for: purpose)
       } catch {
-        source.noteDelivery()
-        mailbox.end(error)
+        source.refuse(mailbox, because: error)
         return Subscription(mailbox: mailbox) {}
       }
       let consumer = Consumer(
