@@ -55,7 +55,7 @@ public struct MotionPipeline: Sendable {
   /// Samples that were not used, by reason.
   public var counters: PipelineCounters { gate.counters }
 
-  private let isCalibrated: Bool
+  private var calibration: CalibrationStage
   private var gate = SampleGate()
   private var filter: ComplementaryFilter
   private var magnetometer: BackgroundMagnetometerCalibrator?
@@ -69,7 +69,7 @@ public struct MotionPipeline: Sendable {
   /// A pipeline before its first sample.
   public init(configuration: Configuration = Configuration()) {
     self.configuration = configuration
-    isCalibrated = !configuration.calibration.isEmpty
+    calibration = CalibrationStage(configuration.calibration)
     filter = ComplementaryFilter(configuration: configuration.filterAfterCalibration)
     if configuration.calibratesMagnetometer { magnetometer = BackgroundMagnetometerCalibrator() }
     stepCounter = StepCounter(configuration: configuration.stepCounter)
@@ -82,11 +82,9 @@ public struct MotionPipeline: Sendable {
 
   /// The newest output of the attitude filter.
   public var motion: MotionState { filter.state }
-  /// The hard iron that was learnt while the device was used, µT, device axes, beside that of the calibration; zero where
+  /// The hard iron that was learnt while the device was used, beside that of the calibration; nil where
   /// `calibratesMagnetometer` is false.
-  public var learntHardIron: Vector3 { magnetometer?.offset ?? .zero }
-  /// How good it is, 0 to 100, falling with age; nil where `calibratesMagnetometer` is false.
-  public var hardIronQualityPercent: Double? { magnetometer?.qualityPercent }
+  public var learntHardIron: LearntHardIron? { magnetometer?.learnt }
   /// The steps released by the newest sample, oldest first; their times may lie some seconds back.
   public var newSteps: [Step] { usesHardware ? hardwareSteps.newSteps : stepCounter.newSteps }
   /// All steps released since the start.
@@ -123,7 +121,7 @@ public struct MotionPipeline: Sendable {
   /// not finite changes nothing and is counted in `counters`.
   public mutating func process(_ raw: SensorSample) -> PipelineOutputs {
     guard gate.accept(raw) else { return [] }
-    let sample = isCalibrated ? configuration.calibration.applied(to: raw) : raw
+    let sample = calibration.applied(to: raw)
     switch sample.kind {
     case .accelerometer:
       var outputs: PipelineOutputs = filter.update(sample) ? .motion : []
@@ -163,7 +161,7 @@ public struct MotionPipeline: Sendable {
   /// Learns from a field, and takes off what was learnt.
   private mutating func withoutHardIron(_ sample: SensorSample) -> SensorSample {
     if let shift = magnetometer?.add(sample.vector, at: sample.time) { filter.expectFieldShift(shift) }
-    let field = sample.vector - learntHardIron
+    let field = sample.vector - (magnetometer?.offset ?? .zero)
     return SensorSample(time: sample.time, kind: .magnetometer, x: Float(field.x), y: Float(field.y), z: Float(field.z))
   }
 }

@@ -17,7 +17,8 @@ public struct MotionSmoother: Sendable {
   /// out, the others calibrated, as they are there.
   public static func motions(of samples: [SensorSample], settings: MotionPipeline.Configuration) -> [MotionState] {
     var gate = SampleGate()
-    let used = samples.compactMap { gate.accept($0) ? settings.calibration.applied(to: $0) : nil }
+    var calibration = CalibrationStage(settings.calibration)
+    let used = samples.compactMap { gate.accept($0) ? calibration.applied(to: $0) : nil }
     return MotionSmoother(configuration: settings.filterAfterCalibration).smooth(used)
   }
 

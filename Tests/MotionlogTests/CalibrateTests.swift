@@ -52,6 +52,104 @@ import Testing
     #expect(kept["temperature_c"] is Double)
   }
 
+  /// A board that warms from one measurement to the next: from three temperatures on the bias follows them.
+  @Test func restsAtThreeTemperaturesGiveASlopeThatIsApplied() throws {
+    let directory = try TemporaryDirectory()
+    let file = directory("calibration.json")
+    func scene(_ temperature: Int, _ kind: String = "still") -> String {
+      // The simulated bias changes with the board's own warming; the air's temperature alone leaves it.
+      let bias = 1 + 0.05 * Double(temperature - 20)
+      return "sim:\(kind)?errors=none&temperature=\(temperature)&gyro_bias=0,0,\(bias)"
+    }
+    var output = ""
+    for (index, temperature) in [20, 40, 30].enumerated() {
+      let outcome = try calibrate(["gyro", "-u", scene(temperature), "--to", file, "-q"])
+      #expect(outcome.status == 0, "\(outcome.error)")
+      #expect(outcome.output.contains(index < 2 ? "not known: " : "rad/s/°C (3 rests"), "\(outcome.output)")
+      output = outcome.output
+    }
+    // 0.05 °/s/°C.
+    #expect(output.contains("+0.000873 rad/s/°C (3 rests, 20.0 to 40.0 °C)"), "\(output)")
+    let kept = try #require(sensors(file).first)
+    #expect((kept["rests"] as? [[String: Any]])?.compactMap { $0["temperature_c"] as? Double } == [20, 40, 30])
+    let list = try BuiltProgram.run(["calibrate", "list", "--to", file])
+    #expect(list.output.contains("quality 100 %") && list.output.contains("(3 rests"), "\(list.output)")
+
+    // At a fourth temperature the bias is right although it was never measured there.
+    func firstRate(_ extra: [String]) throws -> Double {
+      let outcome = try BuiltProgram.run(
+        ["live", "-u", scene(36, "rotate"), "--speed", "max", "--json", "-d", "2s"] + extra)
+      let line = try #require(outcome.output.split(separator: "\n").first { $0.contains("\"motion\"") })
+      let json = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+      let rate = try #require(json?["rotation_rate_rad_s"] as? [Double])
+      return rate[2] * 180 / .pi
+    }
+    let (plain, calibrated) = (try firstRate([]), try firstRate(["--calibration", file]))
+    #expect(abs(plain - calibrated - 1.8) < 0.05, "\(plain) \(calibrated)")
+  }
+
+  /// The axes of a magnetometer that was mounted askew; a device without gyroscope is told why they are not compared.
+  @Test func aTurnedMagnetometersAxesAreComparedWithGravity() throws {
+    let directory = try TemporaryDirectory()
+    let file = directory("calibration.json")
+    let scene = Self.turned + "&mag_misalignment=4"
+    let outcome = try calibrate(["mag", "-u", scene, "--to", file])
+    #expect(outcome.status == 0, "\(outcome.error)")
+    #expect(outcome.output.contains("° to the accelerometer's, ±") && outcome.output.contains("applied)"))
+    let kept = try #require(sensors(file).first?["alignment"] as? [String: Any])
+    let rotation = try #require(kept["rotation_rad"] as? [Double])
+    #expect(rotation.map(abs).max() ?? 0 > 0.01)
+    #expect(try #require(kept["sigma_rad"] as? Double) < 0.01)
+    let bare = try calibrate(["mag", "-u", scene + "&sensors=mag", "--dry-run"])
+    #expect(bare.status == 0)
+    #expect(!bare.output.contains("to the accelerometer's"))
+    #expect(bare.error.contains("were not compared: "), "\(bare.error)")
+  }
+
+  @Test func whatIsKeptIsListedWithQualityAndAge() throws {
+    let directory = try TemporaryDirectory()
+    let file = directory("calibration.json")
+    let empty = try BuiltProgram.run(["calibrate", "list", "--to", file])
+    #expect(empty.status == 3 && empty.error.contains("nothing is kept"))
+    #expect(try calibrate(["mag", "-u", Self.turned, "--to", file, "-q"]).status == 0)
+    let list = try BuiltProgram.run(["calibrate", "list"], environment: ["MOTIONKIT_CALIBRATION": file])
+    #expect(list.status == 0)
+    #expect(list.output.hasPrefix("magnetometer sim/magnetometer ("))
+    #expect(list.output.contains("quality ") && list.output.contains(" %, new\n"), "\(list.output)")
+  }
+
+  @Test func ageIsToldInTheUnitThatFits() {
+    let date = "2026-11-30T12:00:00Z"
+    let then: Int64 = 1_796_040_000
+    for (later, words) in [
+      (0, "new"), (600, "10 minutes old"), (10_800, "3 hours old"), (864_000, "10 days old"),
+      (-5, "measured 2026-11-30T12:00:00Z"),
+    ] {
+      #expect(CalibrationList.age(of: date, now: then + Int64(later)) == words)
+    }
+    #expect(CalibrationList.age(of: "yesterday", now: then) == "age unknown")
+    #expect(CalibrationList.age(of: "", now: then) == "age unknown")
+  }
+
+  /// What is learnt in use is shown with its quality and age, in lines and as JSON.
+  @Test func hardIronLearntInUseIsShown() throws {
+    let source = ["live", "-u", Self.turned, "--calibration", "learn", "--speed", "max"]
+    let lines = try BuiltProgram.run(source + ["-d", "60s", "--interval", "1s"])
+    let rows = lines.output.split(separator: "\n")
+    #expect(rows.first?.contains("hard iron none yet: turn the device about") == true, "\(lines.output)")
+    #expect(rows.last?.contains(" %, ") == true && rows.last?.contains(" s old") == true, "\(lines.output)")
+    let json = try BuiltProgram.run(source + ["-d", "60s", "--interval", "1s", "--json"])
+    let line = try #require(json.output.split(separator: "\n").last { $0.contains("\"hard_iron\"") })
+    let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+    let offset = try #require(object["hard_iron_uT"] as? [Double])
+    for (value, truth) in zip(offset, [40.0, -25, 10]) { #expect(abs(value - truth) < 5, "\(offset)") }
+    #expect(try #require(object["quality_percent"] as? Double) > 30)
+    #expect(try #require(object["age_s"] as? Double) < 60)
+    let without = try BuiltProgram.run(
+      ["live", "-u", "sim:motion", "--speed", "max", "-d", "2s", "--json"])
+    #expect(!without.output.contains("hard_iron"))
+  }
+
   @Test func stillPosesOfAnyKindCalibrateAnAccelerometer() throws {
     let directory = try TemporaryDirectory()
     let file = directory("calibration.json")
@@ -112,7 +210,7 @@ import Testing
 
   @Test func theCommandLineIsChecked() throws {
     for (arguments, word) in [
-      ([], "gyro, accel or mag"), (["baro"], "baro"), (["mag", "gyro"], "gyro"),
+      ([], "gyro, accel, mag or list"), (["baro"], "baro"), (["mag", "gyro"], "gyro"),
       (["mag", "--method", "six"], "--method"), (["accel", "--method", "eight"], "six or free"),
     ] {
       let outcome = try calibrate(arguments + ["-u", "sim:still"])

@@ -35,6 +35,7 @@ private func noise(_ t: Double) -> Vector3 {
     let result = try guide.result()
     #expect((result.calibration.offset - bias).norm < 1e-4)
     #expect(result.temperature == 31)
+    #expect(result.rest?.temperature == 31 && result.rest?.bias == result.calibration.offset)
   }
 
   @Test func aGyroscopeThatMovesBeginsAnewOrIsRefused() throws {
@@ -100,6 +101,59 @@ private func noise(_ t: Double) -> Vector3 {
     let result = try guide.result()
     #expect((result.calibration.offset - iron).norm < 1)
     #expect(result.residual < 0.02)
+  }
+
+  /// Accelerometer and gyroscope beside a magnetometer whose axes are turned by `lean`, and that has hard and soft iron.
+  private func turn(_ guide: inout CalibrationGuide, lean: Quaternion, hasGyroscope: Bool = true) {
+    let iron = Vector3(30, -12, 5)
+    func attitude(_ t: Double) -> Quaternion {
+      Quaternion(rotationVector: Vector3(0, 0, 0.6 * t)) * Quaternion(rotationVector: Vector3(0.37 * t, 0, 0))
+        * Quaternion(rotationVector: Vector3(0, 0.23 * t, 0))
+    }
+    let dt = 0.01
+    for i in 1...12_000 where !guide.isComplete {
+      let t = Double(i) * dt
+      let q = attitude(t)
+      let step = attitude(t - dt).conjugate * q
+      let rate = Vector3(step.x, step.y, step.z) * (2 / dt * (step.w < 0 ? -1 : 1))
+      let bent = lean.inverseRotate(q.inverseRotate(Vector3(20, 0, -44)))
+      let values: [(SensorKind, Vector3)] = [
+        (.accelerometer, q.inverseRotate(Vector3(0, 0, standardGravity)) + noise(t) * 0.03),
+        (.gyroscope, rate + noise(t) * 0.002 + Vector3(0.01, 0, -0.005)),
+        (.magnetometer, Vector3(bent.x * 1.06, bent.y * 0.97, bent.z) + iron + noise(t) * 0.3),
+      ]
+      for (kind, v) in values where hasGyroscope || kind != .gyroscope {
+        guide.add(
+          SensorSample(time: Timestamp(seconds: t), kind: kind, x: Float(v.x), y: Float(v.y), z: Float(v.z)))
+      }
+    }
+  }
+
+  @Test(arguments: [Vector3(0.07, -0.04, 0.09), Vector3(-0.15, 0.1, 0), .zero])
+  func turningFindsHowTheMagnetometersAxesLie(lean: Vector3) throws {
+    var guide = CalibrationGuide(.turning)
+    let truth = Quaternion(rotationVector: lean)
+    turn(&guide, lean: truth)
+    #expect(guide.isComplete)
+    let result = try guide.result()
+    let alignment = try #require(result.alignment)
+    #expect(result.alignmentFailure == nil)
+    #expect(angle(Quaternion(rotationVector: alignment.rotation), truth) < 1 * degree)
+    // The kept calibration turns the field to the accelerometer's axes.
+    for direction in [Vector3(40, 10, -20), Vector3(-5, 30, 35), Vector3(20, -40, 5)] {
+      let bent = truth.inverseRotate(direction)
+      let measured = Vector3(bent.x * 1.06, bent.y * 0.97, bent.z) + Vector3(30, -12, 5)
+      #expect(angle(result.calibration.apply(measured), direction) < 1.5 * degree)
+    }
+  }
+
+  /// Hard and soft iron are found without gravity; the axes then stay as they are, and the reason is told.
+  @Test func withoutTiltTheAxesAreNotCompared() throws {
+    var guide = CalibrationGuide(.turning)
+    turn(&guide, lean: Quaternion(rotationVector: Vector3(0.1, 0, 0)), hasGyroscope: false)
+    let result = try guide.result()
+    #expect(result.alignment == nil)
+    #expect(result.alignmentFailure != nil)
   }
 
   @Test func aMagnetometerThatIsNotTurnedIsRefused() {
@@ -189,5 +243,49 @@ private func noise(_ t: Double) -> Vector3 {
     #expect(states.contains { $0.flags.contains(.accelerometerClipped) })
     configuration.filter.accelerometerRange = .infinity
     #expect(configuration.filterAfterCalibration.accelerometerRange == .infinity)
+  }
+
+  /// A gyroscope whose bias drifts with the temperature is wrong by the drift where its calibration does not follow it.
+  @Test func theGyroscopesBiasFollowsTheTemperatureOfTheSamples() throws {
+    let bias = Vector3(0.01, -0.02, 0.005)
+    let slope = Vector3(0.0004, 0.0002, -0.0003)
+    var configuration = MotionPipeline.Configuration()
+    configuration.calibration.gyroscope = AxisCalibration.identity
+    configuration.calibration.gyroscope?.offset = bias
+    // Warms from 20 to 40 °C in two minutes, turning all the time, so nothing can be learnt at rest.
+    var samples: [SensorSample] = []
+    for i in 0..<12_000 {
+      let t = Double(i) / 100
+      let temperature = 20 + t / 6
+      let rate = bias + slope * (temperature - 20)
+      let q = Quaternion(rotationVector: Vector3(0.5 * Elementary.sin(t), 0, 0))
+      let f = q.inverseRotate(Vector3(0, 0, standardGravity))
+      let time = Timestamp(seconds: t)
+      samples.append(SensorSample(time: time, kind: .accelerometer, x: Float(f.x), y: Float(f.y), z: Float(f.z)))
+      samples.append(
+        SensorSample(
+          time: time, kind: .gyroscope, x: Float(0.5 * Elementary.cos(t) + rate.x), y: Float(rate.y), z: Float(rate.z)))
+      if i % 100 == 0 {
+        samples.append(SensorSample(time: time, pressureKilopascals: 100, temperatureCelsius: Float(temperature)))
+      }
+    }
+    func yaw(_ configuration: MotionPipeline.Configuration) throws -> Double {
+      abs(try #require(run(samples, configuration).last).attitude.yaw)
+    }
+    let constant = try yaw(configuration)
+    configuration.calibration.gyroscopeTemperature = GyroscopeTemperature(slope: slope, reference: 20, range: 15...45)
+    let following = try yaw(configuration)
+    #expect(constant > 10 * degree)
+    #expect(following < 1.5 * degree)
+    // The smoother follows as well.
+    let smoothed = MotionSmoother.motions(of: samples, settings: configuration)
+    #expect(abs(try #require(smoothed.last).gyroscopeBias.z) < 0.001)
+    // A thermometer that says nothing sensible changes nothing.
+    samples = samples.map {
+      var sample = $0
+      if sample.kind == .barometer { sample.y = 400 }
+      return sample
+    }
+    #expect(try yaw(configuration) == constant)
   }
 }

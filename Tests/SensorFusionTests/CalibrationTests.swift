@@ -152,22 +152,56 @@ private func worstHeading(_ correct: (Vector3) -> Vector3, _ distortion: Distort
     }
   }
 
+  private static let slope = Vector3(0.0004, 0.0002, -0.0001)
+
+  /// A rest at a temperature; `extra` is what the bias has besides.
+  private func rest(_ temperature: Double, _ noise: inout Noise, extra: Vector3 = .zero) throws -> GyroscopeRest {
+    let bias = Vector3(0.01, -0.02, 0.005) + Self.slope * (temperature - 25) + extra
+    return try GyroscopeRest(
+      rates: (0..<1000).map { _ in bias + noise.vector(0.003) }, duration: 10, temperature: temperature)
+  }
+
   @Test func gyroscopeBiasFollowsTheTemperature() throws {
     var noise = Noise(seed: 13)
-    func rest(_ temperature: Double) throws -> GyroscopeRest {
-      let bias = Vector3(0.01, -0.02, 0.005) + Vector3(0.0004, 0.0002, -0.0001) * (temperature - 25)
-      return try GyroscopeRest(
-        rates: (0..<1000).map { _ in bias + noise.vector(0.003) }, duration: 10, temperature: temperature)
-    }
-    let model = try #require(GyroscopeBiasModel([rest(15), rest(25), rest(40)]))
-    #expect((model.bias(at: 30) - Vector3(0.012, -0.019, 0.0045)).norm < 0.0005)
+    let rests = [try rest(15, &noise), try rest(40, &noise), try rest(25, &noise)]
+    let dependence = try #require(GyroscopeTemperature(rests))
+    #expect((dependence.slope - Self.slope).norm < 0.00003)
+    // The newest rest holds; the others tell how it changes.
+    #expect(dependence.reference == 25)
+    #expect((rests[2].bias + dependence.change(at: 30) - Vector3(0.012, -0.019, 0.0045)).norm < 0.0005)
     // Beyond what was seen the nearest is taken.
-    #expect(model.bias(at: 90) == model.bias(at: 40))
-    // One temperature gives no slope, none at all no model.
-    let single = try #require(GyroscopeBiasModel([rest(20)]))
-    #expect(single.slope == .zero)
-    #expect(single.bias(at: .nan) == single.bias)
-    #expect(GyroscopeBiasModel([]) == nil)
+    #expect(dependence.range == 15...40)
+    #expect(dependence.change(at: 90) == dependence.change(at: 40))
+    #expect(dependence.change(at: .nan) == .zero)
+  }
+
+  /// Two points lie on any line, near temperatures tell nothing, and a bias that wanders by itself is no slope.
+  @Test func aSlopeThatTheRestsDoNotTellIsNotTaken() throws {
+    var noise = Noise(seed: 17)
+    #expect(GyroscopeTemperature([]) == nil)
+    #expect(GyroscopeTemperature([try rest(15, &noise), try rest(40, &noise)]) == nil)
+    #expect(GyroscopeTemperature([try rest(20, &noise), try rest(22, &noise), try rest(24, &noise)]) == nil)
+    let wandering = [
+      try rest(15, &noise, extra: Vector3(0.02, 0, 0)), try rest(25, &noise, extra: Vector3(-0.03, 0, 0)),
+      try rest(40, &noise, extra: Vector3(0.01, 0, 0)),
+    ]
+    #expect(GyroscopeTemperature(wandering) == nil)
+  }
+
+  @Test func oneRestADegreeIsKeptTheNewestLast() throws {
+    var noise = Noise(seed: 18)
+    var rests: [GyroscopeRest] = []
+    for temperature in [20.0, 30, 20.4, .nan] {
+      rests = GyroscopeTemperature.adding(try rest(temperature.isNaN ? 25 : temperature, &noise), to: rests)
+    }
+    #expect(rests.map(\.temperature) == [30, 20.4, 25])
+    var unknown = rests[0]
+    unknown.temperature = .nan
+    #expect(GyroscopeTemperature.adding(unknown, to: rests) == rests)
+    for temperature in stride(from: -40.0, to: 60, by: 2) {
+      rests = GyroscopeTemperature.adding(try rest(temperature, &noise), to: rests)
+    }
+    #expect(rests.count == 32 && rests.last?.temperature == 58)
   }
 
   @Test func gyroscopeBiasIsNotTakenFromMotion() {
@@ -184,17 +218,68 @@ private func worstHeading(_ correct: (Vector3) -> Vector3, _ distortion: Distort
     }
   }
 
-  @Test func alignmentTurnsTheFieldToTheAccelerometersAxes() throws {
-    var noise = Noise(seed: 15)
-    let misaligned = Quaternion(rotationVector: Vector3(0.08, -0.05, 0.1))
-    let poses = (0..<16).map { _ -> (force: Vector3, field: Vector3) in
-      let q = Quaternion(rotationVector: noise.vector(1.5))
-      return (
-        q.inverseRotate(Vector3(0, 0, standardGravity)) + noise.vector(0.01),
-        misaligned.inverseRotate(q.inverseRotate(earthField)) + noise.vector(0.1)
-      )
+  private static let misaligned = Quaternion(rotationVector: Vector3(0.08, -0.05, 0.1))
+
+  /// Sights of a device turned about: `spread` of the attitudes, late by `delay`.
+  private func sights(
+    _ count: Int, spread: Double = 1.5, delay: Double = 0, noise sigma: Double = 0.1, seed: UInt64 = 15,
+    turn: Quaternion = misaligned
+  ) -> [MagnetometerAlignment.Sight] {
+    var noise = Noise(seed: seed)
+    return (0..<count).map { _ in
+      let q = Quaternion(rotationVector: noise.vector(spread))
+      let rate = noise.vector(0.7)
+      let before = q * Quaternion(rotationVector: rate * -delay)
+      return .init(
+        up: q.inverseRotate(Vector3(0, 0, standardGravity)) + noise.vector(0.01),
+        field: turn.inverseRotate(before.inverseRotate(earthField)) + noise.vector(sigma), rate: rate)
     }
-    let turn = try MagnetometerAlignment.fit(poses)
-    #expect(angle(Quaternion(rotationVector: turn), misaligned) < 0.5 * degree)
+  }
+
+  @Test(arguments: [0.0, 0.025]) func alignmentTurnsTheFieldToTheAccelerometersAxes(delay: Double) throws {
+    let alignment = try MagnetometerAlignment.fit(sights(200, delay: delay))
+    let error = angle(Quaternion(rotationVector: alignment.rotation), Self.misaligned)
+    #expect(error < 0.3 * degree)
+    #expect(alignment.isSignificant && alignment.residual < 0.5 * degree)
+    // Three axes, each within three of its own sigmas.
+    #expect(error < 3 * 1.8 * alignment.sigma && alignment.sigma < 0.3 * degree)
+  }
+
+  @Test func alignedAxesAreNotTurned() throws {
+    var significant = 0
+    for seed in UInt64(1)...20 {
+      let alignment = try MagnetometerAlignment.fit(sights(100, noise: 1, seed: seed, turn: .identity))
+      if alignment.isSignificant { significant += 1 }
+      #expect(alignment.rotation.norm < 1 * degree)
+    }
+    #expect(significant <= 8)
+  }
+
+  /// Each with the reason that tells what to do.
+  @Test func anAlignmentThatIsNotKnownIsRefused() {
+    func failure(_ sights: [MagnetometerAlignment.Sight]) -> CalibrationFailure? {
+      do throws(CalibrationFailure) {
+        _ = try MagnetometerAlignment.fit(sights)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    #expect(failure(sights(5)) == .tooFewSights(have: 5, need: 12))
+    #expect(failure(sights(200, spread: 0.02)) == .tooLittleTurning(percent: 0))
+    // A dozen noisy looks.
+    guard case .alignmentUncertain = failure(sights(16, noise: 4)) else {
+      Issue.record("\(String(describing: failure(sights(16, noise: 4))))")
+      return
+    }
+    guard case .elevationVaries = failure(sights(200, noise: 10)) else {
+      Issue.record("\(String(describing: failure(sights(200, noise: 10))))")
+      return
+    }
+    let crossed = sights(200, turn: Quaternion(rotationVector: Vector3(0, 0, .pi / 2)))
+    #expect(failure(crossed) != nil)
+    for reason in [failure(crossed), failure(sights(5)), failure(sights(200, noise: 10))] {
+      #expect(reason?.description.isEmpty == false)
+    }
   }
 }

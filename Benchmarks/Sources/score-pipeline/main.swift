@@ -1,10 +1,11 @@
 // Runs the product's pipeline on one recording of a scored set: CSV in on standard input, CSV out on standard output.
 //
-//   score-pipeline attitude|attitude6|attitude-smooth|attitude6-smooth|steps|altitude < name.imu.csv > name.csv
+//   score-pipeline attitude|attitude6|attitude-smooth|attitude6-smooth|acceleration|steps|altitude < imu.csv > out.csv
 //
 // in:  t_s,ax,ay,az,gx,gy,gz,mx,my,mz,p_pa   (m/s², rad/s, µT, Pa; an empty cell: no new sample of that sensor)
 // out: attitude, attitude6   t_s,qw,qx,qy,qz  device to east-north-up (attitude6: without the magnetometer;
 //                                             -smooth: by the smoother for recordings)
+//      acceleration          t_s,gx,gy,gz,ux,uy,uz  gravity and user acceleration, m/s², device axes, without magnetometer
 //      steps                 t_s,steps        one row a released step, at its own time, and one at the end
 //                                             (steps-accelerometer: without the gyroscope; -strict: fewer false steps)
 //      altitude              t_s,alt_m
@@ -12,7 +13,7 @@ import Glibc
 import SensorFusion
 
 enum Mode: String {
-  case attitude, attitude6, steps, altitude
+  case attitude, attitude6, acceleration, steps, altitude
   case attitudeSmooth = "attitude-smooth"
   case attitude6Smooth = "attitude6-smooth"
   case stepsAccelerometer = "steps-accelerometer"
@@ -22,6 +23,7 @@ enum Mode: String {
   var countsSteps: Bool {
     self == .steps || self == .stepsAccelerometer || self == .stepsStrict || self == .stepsAccelerometerStrict
   }
+  var usesMagnetometer: Bool { self == .attitude || self == .attitudeSmooth || self == .altitude }
   var usesGyroscope: Bool { self != .stepsAccelerometer && self != .stepsAccelerometerStrict }
 }
 
@@ -64,6 +66,7 @@ struct Runner {
     case .attitude, .attitude6, .attitudeSmooth, .attitude6Smooth: output = "t_s,qw,qx,qy,qz\n"
     case .steps, .stepsAccelerometer, .stepsStrict, .stepsAccelerometerStrict: output = "t_s,steps\n"
     case .altitude: output = "t_s,alt_m\n"
+    case .acceleration: output = "t_s,gx,gy,gz,ux,uy,uz\n"
     }
   }
 
@@ -73,7 +76,7 @@ struct Runner {
     time = Timestamp(seconds: row[0])
     add(row, .accelerometer, from: 1)
     if mode.usesGyroscope { add(row, .gyroscope, from: 4) }
-    if mode != .attitude6, mode != .attitude6Smooth, !mode.countsSteps { add(row, .magnetometer, from: 7) }
+    if mode.usesMagnetometer { add(row, .magnetometer, from: 7) }
     if !row[10].isNaN {
       write(pipeline.process(SensorSample(time: time, pressureKilopascals: Float(row[10] / 1000))))
     }
@@ -98,6 +101,10 @@ struct Runner {
     case .steps, .stepsAccelerometer, .stepsStrict, .stepsAccelerometerStrict:
       guard outputs.contains(.steps) else { return }
       for step in pipeline.newSteps { output += "\(step.time.seconds),\(step.number)\n" }
+    case .acceleration:
+      guard outputs.contains(.motion) else { return }
+      let (g, u) = (pipeline.motion.gravity, pipeline.motion.userAcceleration)
+      output += "\(pipeline.motion.time.seconds),\(g.x),\(g.y),\(g.z),\(u.x),\(u.y),\(u.z)\n"
     case .attitudeSmooth, .attitude6Smooth: return
     case .altitude:
       guard outputs.contains(.altitude) else { return }
@@ -132,7 +139,8 @@ func run() -> Int32 {
     let stdin = fdopen(STDIN_FILENO, "r"), let stdout = fdopen(STDOUT_FILENO, "w")
   else {
     print(
-      "usage: score-pipeline attitude|attitude6|attitude-smooth|attitude6-smooth|steps|altitude < imu.csv > out.csv")
+      "usage: score-pipeline attitude|attitude6|attitude-smooth|attitude6-smooth|acceleration|steps|altitude"
+        + " < imu.csv > out.csv")
     return 64
   }
   var runner = Runner(mode: mode, file: stdout)

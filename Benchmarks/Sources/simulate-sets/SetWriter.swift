@@ -87,11 +87,11 @@ func writeSensors(of source: SimulationSource, rates: [SensorKind: Double], to p
   try file.close()
 }
 
-/// Writes the attitude of a scene: `t_s,qw,qx,qy,qz,movement`, device to east-north-up, a row every 10 ms. Rows at rest
-/// carry movement 0.
+/// Writes the attitude of a scene: `t_s,qw,qx,qy,qz,movement,ax,ay,az`, device to east-north-up and the acceleration
+/// (m/s², device axes, gravity not in it), a row every 10 ms. Rows at rest carry movement 0.
 func writeAttitude(of scene: SimulatedScene, to path: String) throws {
   var file = try TextFile(path)
-  try file.write("t_s,qw,qx,qy,qz,movement\n")
+  try file.write("t_s,qw,qx,qy,qz,movement,ax,ay,az\n")
   // The scene's earth has x to the north and y to the west: a quarter turn makes it east and north.
   let half = 0.5.squareRoot()
   let quarter = Quaternion(w: half, x: 0, y: 0, z: half)
@@ -100,7 +100,9 @@ func writeAttitude(of scene: SimulatedScene, to path: String) throws {
     let q = quarter * truth.attitude
     let isMoving = truth.rotationRate.norm > 0.02 || truth.acceleration.norm > 0.1
     let numbers = [q.w, q.x, q.y, q.z].map { fixed($0, 7) }.joined(separator: ",")
-    try file.write("\(fixed(truth.seconds, 5)),\(numbers),\(isMoving ? 1 : 0)\n")
+    let a = truth.userAcceleration
+    let acceleration = [a.x, a.y, a.z].map { fixed($0, 5) }.joined(separator: ",")
+    try file.write("\(fixed(truth.seconds, 5)),\(numbers),\(isMoving ? 1 : 0),\(acceleration)\n")
   }
   try file.close()
 }

@@ -48,6 +48,7 @@ extension SourceDescription {
     for sensor in sensors {
       guard let stored = file.calibration(of: sensor) else { continue }
       calibrations[sensor.kind] = stored.calibration
+      if sensor.kind == .gyroscope { calibrations.gyroscopeTemperature = GyroscopeTemperature(stored.rests) }
       used.append(stored)
     }
     return used

@@ -19,6 +19,10 @@ public struct StoredCalibration: Hashable, Sendable {
   public var temperature: Double?
   /// When it was measured, UTC: `2026-11-30T15:04:05Z`.
   public var date: String
+  /// A gyroscope's rests at different temperatures, the newest last: its bias over temperature follows from them.
+  public var rests: [GyroscopeRest] = []
+  /// How a magnetometer's axes lie to the accelerometer's; `calibration` already turns by it where it is significant.
+  public var alignment: MagnetometerAlignment?
 
   /// A calibration from its parts.
   public init(
@@ -150,6 +154,8 @@ extension StoredCalibration {
       ("residual", .real(residual)), ("quality_percent", .real(qualityPercent)),
       ("temperature_c", .optional(temperature)), ("date", .string(date)),
     ]
+    if !rests.isEmpty { members.append(("rests", .array(rests.map(\.json)))) }
+    if let alignment { members.append(("alignment", alignment.json)) }
     return .object(members)
   }
 
@@ -162,25 +168,81 @@ extension StoredCalibration {
       calibration: calibration, residual: json["residual"]?.double ?? .nan,
       qualityPercent: json["quality_percent"]?.double ?? .nan, temperature: json["temperature_c"]?.double,
       date: json["date"]?.string ?? "")
+    rests = (json["rests"]?.elements ?? []).compactMap { GyroscopeRest(json: $0) }
+    alignment = json["alignment"].flatMap { MagnetometerAlignment(json: $0) }
+  }
+}
+
+extension Vector3 {
+  /// Its three numbers.
+  var json: JSONValue { .array([.real(x), .real(y), .real(z)]) }
+
+  /// Reads three finite numbers.
+  init?(json: JSONValue?) {
+    let numbers = json?.elements.compactMap(\.double) ?? []
+    guard numbers.count == 3, json?.elements.count == 3 else { return nil }
+    self.init(numbers[0], numbers[1], numbers[2])
+    guard isFinite else { return nil }
+  }
+}
+
+extension GyroscopeRest {
+  fileprivate var json: JSONValue {
+    .object([
+      ("bias", bias.json), ("temperature_c", .real(temperature)), ("duration_s", .real(duration)),
+      ("noise", .real(noise)),
+    ])
+  }
+
+  fileprivate init?(json: JSONValue) {
+    guard let bias = Vector3(json: json["bias"]), let temperature = json["temperature_c"]?.double,
+      temperature.isFinite
+    else { return nil }
+    self.init(
+      bias: bias, temperature: temperature, duration: json["duration_s"]?.double ?? 0,
+      noise: json["noise"]?.double ?? 0)
+  }
+}
+
+extension MagnetometerAlignment {
+  fileprivate var json: JSONValue {
+    .object([("rotation_rad", rotation.json), ("sigma_rad", .real(sigma)), ("residual_rad", .real(residual))])
+  }
+
+  fileprivate init?(json: JSONValue) {
+    guard let rotation = Vector3(json: json["rotation_rad"]) else { return nil }
+    self.init(
+      rotation: rotation, residual: json["residual_rad"]?.double ?? .nan, sigma: json["sigma_rad"]?.double ?? .nan)
+  }
+}
+
+extension GyroscopeTemperature {
+  var json: JSONValue {
+    .object([
+      ("slope_per_c", slope.json), ("reference_c", .real(reference)),
+      ("range_c", .array([.real(range.lowerBound), .real(range.upperBound)])),
+    ])
+  }
+
+  init?(json: JSONValue) {
+    let ends = json["range_c"]?.elements.compactMap(\.double) ?? []
+    guard let slope = Vector3(json: json["slope_per_c"]), let reference = json["reference_c"]?.double,
+      reference.isFinite, ends.count == 2, ends[0] <= ends[1], ends[1].isFinite, ends[0].isFinite
+    else { return nil }
+    self.init(slope: slope, reference: reference, range: ends[0]...ends[1])
   }
 }
 
 extension AxisCalibration {
   /// `offset` and the rows of `matrix`.
   var json: JSONValue {
-    func row(_ v: Vector3) -> JSONValue { .array([.real(v.x), .real(v.y), .real(v.z)]) }
-    return .object([("offset", row(offset)), ("matrix", .array([row(x), row(y), row(z)]))])
+    .object([("offset", offset.json), ("matrix", .array([x.json, y.json, z.json]))])
   }
 
   /// Reads both; nil if one is missing, misshapen or not finite.
   init?(json: JSONValue) {
-    func vector(_ json: JSONValue?) -> Vector3? {
-      let numbers = json?.elements.compactMap(\.double) ?? []
-      return numbers.count == 3 && json?.elements.count == 3 ? Vector3(numbers[0], numbers[1], numbers[2]) : nil
-    }
-    let rows = json["matrix"]?.elements.compactMap { vector($0) } ?? []
-    guard let offset = vector(json["offset"]), rows.count == 3 else { return nil }
+    let rows = json["matrix"]?.elements.compactMap { Vector3(json: $0) } ?? []
+    guard let offset = Vector3(json: json["offset"]), rows.count == 3 else { return nil }
     self.init(offset: offset, x: rows[0], y: rows[1], z: rows[2])
-    guard isFinite else { return nil }
   }
 }

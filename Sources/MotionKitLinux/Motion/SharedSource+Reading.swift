@@ -137,6 +137,9 @@ extension SharedSource {
   /// with.
   private static let fastestSimulatedRate = 4000.0
 
+  /// How often a temperature is worth reading, Hz.
+  private static let temperatureRate = 1.0
+
   /// The union of what the users want. From a recording or a scene everything: it costs nothing there, and a user who
   /// comes later then finds it running instead of sending everybody back to the beginning.
   private func request(for users: [any SampleConsumer]) throws(MotionKitError) -> SensorRequest {
@@ -145,6 +148,14 @@ extension SharedSource {
     for demand in users.map(\.demand) {
       for (kind, rate) in demand.rates { request.rates[kind] = max(request.rates[kind] ?? 0, rate) }
       request.required.formUnion(demand.required)
+    }
+    // A gyroscope's bias that follows the temperature needs one that tells it.
+    if isDevice, request.rates[.barometer] == nil,
+      users.contains(where: { $0.demand.required.isSuperset(of: [.accelerometer, .gyroscope]) })
+    {
+      var calibrated = available
+      try calibrated.calibrate(calibration)
+      if calibrated.calibrations.gyroscopeTemperature != nil { request.rates[.barometer] = Self.temperatureRate }
     }
     for (kind, rate) in request.rates where rate == .infinity {
       request.rates[kind] = available.sensor(kind)?.availableRates.last ?? 0

@@ -65,9 +65,10 @@ struct DeviceMotionStage: SampleStage {
 
   mutating func take(_ sample: SensorSample, emit: (DeviceMotion) -> Void) {
     switch sample.kind {
-    case .accelerometer, .gyroscope: break
+    // A barometer tells the temperature that the gyroscope's bias follows.
+    case .accelerometer, .gyroscope, .barometer: break
     case .magnetometer: guard Self.usesMagnetometer(frame) else { return }
-    case .barometer, .stepCounter: return
+    case .stepCounter: return
     }
     guard let outputs = pipeline?.process(sample), outputs.contains(.motion), let state = pipeline?.motion else {
       return

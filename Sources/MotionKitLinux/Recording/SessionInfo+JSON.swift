@@ -187,6 +187,7 @@ extension MotionPipeline.Configuration {
     let calibrationSettings: [(key: String, value: JSONValue)] = [
       ("accelerometer", calibration.accelerometer?.json ?? .null),
       ("gyroscope", calibration.gyroscope?.json ?? .null),
+      ("gyroscopeTemperature", calibration.gyroscopeTemperature?.json ?? .null),
       ("magnetometer", calibration.magnetometer?.json ?? .null),
     ]
     return .object([
@@ -230,6 +231,10 @@ extension MotionPipeline.Configuration {
     read("calibration", "accelerometer", axes, into: &calibration.accelerometer)
     read("calibration", "gyroscope", axes, into: &calibration.gyroscope)
     read("calibration", "magnetometer", axes, into: &calibration.magnetometer)
+    // Recordings from before the bias followed the temperature do not have it.
+    calibration.gyroscopeTemperature = json["calibration"]?["gyroscopeTemperature"].flatMap {
+      GyroscopeTemperature(json: $0)
+    }
   }
 }
 

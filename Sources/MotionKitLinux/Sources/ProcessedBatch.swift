@@ -18,6 +18,8 @@ public struct ProcessedBatch: Sendable {
   public var shakes: [Timestamp] = []
   /// Metres walked since the pipeline started, an estimate; nil where neither height nor calibration is known.
   public var distance: Double?
+  /// The hard iron that the pipeline has learnt; nil where it does not learn.
+  public var learntHardIron: LearntHardIron?
   /// Floors climbed on foot since the pipeline started.
   public var floorsAscended = 0
   /// Floors descended on foot since the pipeline started.
@@ -45,6 +47,7 @@ public struct ProcessedBatch: Sendable {
       if outputs.contains(.shake) { shakes.append(sample.time) }
     }
     distance = pipeline.distance
+    learntHardIron = pipeline.learntHardIron
     floorsAscended = pipeline.floorsAscended
     floorsDescended = pipeline.floorsDescended
   }

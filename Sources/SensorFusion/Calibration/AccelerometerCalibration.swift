@@ -63,34 +63,3 @@ public enum AccelerometerCalibration {
     return Vector3(v.dot(t.y.cross(t.z)), t.x.dot(v.cross(t.z)), t.x.dot(t.y.cross(v))) * (1 / determinant)
   }
 }
-
-/// The turn between the axes of magnetometer and accelerometer.
-public enum MagnetometerAlignment {
-  /// The small rotation (rotation vector, rad) that the calibrated field must be turned by so that its angle to gravity
-  /// is the same in every pose. `poses` are mean specific forces and calibrated fields while still, six or more.
-  /// Throws `CalibrationFailure`.
-  ///
-  /// force · (field + r x field) = constant is linear in r and the constant; three rounds take care of larger angles.
-  public static func fit(_ poses: [(force: Vector3, field: Vector3)]) throws(CalibrationFailure) -> Vector3 {
-    guard poses.count >= 6 else { throw .tooFew(have: poses.count, need: 6) }
-    var total = Quaternion.identity
-    for _ in 0..<3 {
-      var equations = NormalEquations(count: 4)
-      for pose in poses where pose.force.norm > 0 && pose.field.norm > 0 {
-        let f = pose.force * (1 / pose.force.norm)
-        let m = total.rotate(pose.field * (1 / pose.field.norm))
-        let row = m.cross(f)
-        equations.add([row.x, row.y, row.z, -1], value: -f.dot(m))
-      }
-      guard let p = equations.solution() else {
-        throw .tooLittleTurning(percent: Int(100 * EllipsoidFit.coverage(poses.map(\.force))))
-      }
-      let step = Vector3(p[0], p[1], p[2])
-      guard step.norm < 1 else { throw .notAnEllipsoid }
-      total = (Quaternion(rotationVector: step) * total).normalized
-    }
-    let sine = Vector3(total.x, total.y, total.z)
-    guard sine.norm > 0 else { return .zero }
-    return sine * (2 * Elementary.atan2(sine.norm, total.w) / sine.norm)
-  }
-}

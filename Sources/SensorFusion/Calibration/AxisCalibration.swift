@@ -58,6 +58,14 @@ public enum CalibrationFailure: Error, Hashable, Sendable, CustomStringConvertib
   case implausibleField(strength: Double)
   /// The device moved while it should have lain still.
   case moved
+  /// Too few looks at field and gravity at once to compare the axes of magnetometer and accelerometer.
+  case tooFewSights(have: Int, need: Int)
+  /// The turn between their axes is known to no better than `sigma` (rad).
+  case alignmentUncertain(sigma: Double)
+  /// The angle between field and gravity varies by `residual` (rad) whatever the axes are turned by.
+  case elevationVaries(residual: Double)
+  /// The axes lie `angle` (rad) apart: more than any mounting's play.
+  case misaligned(angle: Double)
 
   /// What happened and what to do about it.
   public var description: String {
@@ -76,8 +84,23 @@ public enum CalibrationFailure: Error, Hashable, Sendable, CustomStringConvertib
       "the fitted field of \(strength.rounded()) µT is not the earth's (15 to 90 µT): keep away from iron, repeat"
     case .moved:
       "the device moved: leave it still until the measurement ends"
+    case .tooFewSights(let have, let need):
+      "field and gravity were seen together \(have) times, \(need) are needed: it takes an accelerometer, and a gyroscope "
+        + "unless the device is held still now and then"
+    case .alignmentUncertain(let sigma):
+      (sigma.isFinite ? "they are known to ±\(Self.degrees(sigma))° only" : "they cannot be told")
+        + ": turn the device for longer, and to all sides"
+    case .elevationVaries(let residual):
+      "the angle between field and gravity varies by \(Self.degrees(residual))°: turn more slowly, calibrate the "
+        + "accelerometer first, and check both mount matrices"
+    case .misaligned(let angle):
+      (angle.isFinite ? "they lie \(Self.degrees(angle))° apart" : "they lie far apart")
+        + ": check the mount matrices of magnetometer and accelerometer"
     }
   }
+
+  /// An angle with one decimal.
+  private static func degrees(_ angle: Double) -> Double { (angle * 1800 / .pi).rounded() / 10 }
 }
 
 /// A fitted calibration and how good it is.

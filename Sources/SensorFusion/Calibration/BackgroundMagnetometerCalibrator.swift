@@ -1,3 +1,20 @@
+/// The hard iron that was learnt while a device is used.
+public struct LearntHardIron: Hashable, Sendable {
+  /// What is taken off the field, µT, device axes.
+  public var offset: Vector3
+  /// How good it is, 0 to 100: even coverage of the directions and small residual; falls with age.
+  public var qualityPercent: Double
+  /// Seconds since new directions last agreed with it; nil before they did.
+  public var age: Double?
+
+  /// A hard iron from its parts.
+  public init(offset: Vector3, qualityPercent: Double, age: Double?) {
+    self.offset = offset
+    self.qualityPercent = qualityPercent
+    self.age = age
+  }
+}
+
 /// Learns the hard iron of a magnetometer while the device is used, from whatever directions it happens to take.
 ///
 /// Keeps a few dozen values that differ from each other, so that lying still adds nothing, and fits a sphere to them
@@ -6,7 +23,7 @@
 public struct BackgroundMagnetometerCalibrator: Sendable {
   /// The hard iron in use, µT, device axes; take it off each sample.
   public private(set) var offset: Vector3
-  /// How good the last fit was, 0 to 100; falls to half in `halfLife` seconds without a new direction.
+  /// How good the last fit was, 0 to 100; falls to half in `halfLife` seconds without a new direction that agrees.
   public private(set) var qualityPercent = 0.0
 
   /// How long values are kept, s: the iron around a device changes with what is near it.
@@ -43,8 +60,15 @@ public struct BackgroundMagnetometerCalibrator: Sendable {
   private var announced: Vector3
   private var lastSample = Timestamp(nanoseconds: .min)
   private var lastFit = Timestamp(nanoseconds: .min)
+  private var confirmed: Timestamp?
   private var hasNews = false
   private var radius = 50.0
+
+  /// What is in use, and how good and how old it is.
+  public var learnt: LearntHardIron {
+    LearntHardIron(
+      offset: offset, qualityPercent: qualityPercent, age: confirmed.map { lastSample.seconds(since: $0) })
+  }
 
   /// A calibrator that begins with a stored hard iron, µT.
   public init(offset: Vector3 = .zero) {
@@ -130,10 +154,15 @@ public struct BackgroundMagnetometerCalibrator: Sendable {
       return
     }
     // A field that changes from place to place moves a fit too, but makes it hardly better than the old one.
-    guard residual < Self.goodResidual, scatter < Self.improvement * self.scatter(about: target) else { return }
-    let coverage = EllipsoidFit.coverage(values.map { $0.vector - candidate })
-    (target, radius) = (candidate, fitted)
-    qualityPercent = 100 * min(1, 2 * coverage) * (1 - residual / Self.largestResidual)
+    if residual < Self.goodResidual, scatter < Self.improvement * self.scatter(about: target) {
+      (target, radius) = (candidate, fitted)
+    }
+    // New directions confirm the offset in use, or the new one, where they lie on its sphere.
+    let left = self.scatter(about: target) / fitted
+    guard left < Self.goodResidual else { return }
+    let coverage = EllipsoidFit.coverage(values.map { $0.vector - target })
+    qualityPercent = 100 * min(1, 2 * coverage) * (1 - left / Self.largestResidual)
+    confirmed = lastFit
   }
 
   /// Root mean square deviation of the values' distances from a centre from their mean, µT.

@@ -20,6 +20,13 @@ public struct CalibrationResult: Hashable, Sendable {
   public var qualityPercent: Double
   /// The mean temperature while measuring, °C; nil where there was no barometer to tell.
   public var temperature: Double?
+  /// The gyroscope's rest, one point of its bias over temperature; nil for other sensors.
+  public var rest: GyroscopeRest?
+  /// How the magnetometer's axes lie to the accelerometer's; nil for other sensors and where it is not known. Where it
+  /// is significant, `calibration` turns the field by it.
+  public var alignment: MagnetometerAlignment?
+  /// Why a magnetometer's axes were not compared.
+  public var alignmentFailure: CalibrationFailure?
 }
 
 /// Collects what a calibration needs from a sensor's samples, and tells how far it is and what to do next.
@@ -42,6 +49,7 @@ public struct CalibrationGuide: Sendable {
   private var values: [Vector3] = []
   private var measured = 0.0
   private var temperatures = (sum: 0.0, count: 0)
+  private var sights: AlignmentSights
 
   /// How long a gyroscope lies still, s.
   static let restTime = 10.0
@@ -71,8 +79,12 @@ public struct CalibrationGuide: Sendable {
   static let leastFieldSpread = 8.0
   static let fieldLimit = 1000
 
-  /// A guide before its first sample.
-  public init(_ method: CalibrationMethod) { self.method = method }
+  /// A guide before its first sample. `calibrations` are those of the other sensors: a magnetometer's axes are turned to
+  /// the calibrated accelerometer's.
+  public init(_ method: CalibrationMethod, calibrations: SensorCalibrations = .init()) {
+    self.method = method
+    sights = AlignmentSights(calibrations: calibrations)
+  }
 
   /// The sensor that is calibrated.
   public var kind: SensorKind {
@@ -99,12 +111,14 @@ public struct CalibrationGuide: Sendable {
     }
   }
 
-  /// Takes a sample; those of other sensors are ignored, but for a barometer's temperature.
+  /// Takes a sample. Those of other sensors are ignored, but for a barometer's temperature, and what tells gravity while
+  /// a magnetometer is turned.
   public mutating func add(_ sample: SensorSample) {
     if sample.kind == .barometer, sample.y.isFinite {
       temperatures.sum += Double(sample.y)
       temperatures.count += 1
     }
+    if method == .turning { sights.add(sample) }
     guard sample.kind == kind, sample.vector.isFinite else { return }
     let start = windowStart ?? sample.time
     windowStart = start
@@ -137,17 +151,26 @@ public struct CalibrationGuide: Sendable {
     let temperature = temperatures.count > 0 ? temperatures.sum / Double(temperatures.count) : nil
     if method == .rest {
       if values.isEmpty, disturbances > 0 { throw .moved }
-      let rest = try GyroscopeRest(rates: values, duration: measured)
+      let rest = try GyroscopeRest(rates: values, duration: measured, temperature: temperature ?? .nan)
       var calibration = AxisCalibration.identity
       calibration.offset = rest.bias
       return CalibrationResult(
         calibration: calibration, residual: rest.noise / Double(values.count).squareRoot(),
-        qualityPercent: min(100, 100 * measured / Self.restTime), temperature: temperature)
+        qualityPercent: min(100, 100 * measured / Self.restTime), temperature: temperature, rest: rest)
     }
     let fit = try self.fit()
-    return CalibrationResult(
+    var result = CalibrationResult(
       calibration: fit.calibration, residual: fit.residual, qualityPercent: fit.qualityPercent,
       temperature: temperature)
+    guard method == .turning else { return result }
+    do throws(CalibrationFailure) {
+      let alignment = try sights.alignment(of: fit.calibration)
+      result.alignment = alignment
+      if alignment.isSignificant { result.calibration = fit.calibration.turned(by: alignment.rotation) }
+    } catch {
+      result.alignmentFailure = error
+    }
+    return result
   }
 
   private func fit() throws(CalibrationFailure) -> CalibrationFit {

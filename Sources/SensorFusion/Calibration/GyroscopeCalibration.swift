@@ -44,47 +44,70 @@ public struct GyroscopeRest: Hashable, Sendable {
   }
 }
 
-/// The bias of a gyroscope as a function of its temperature, from measurements at rest.
-public struct GyroscopeBiasModel: Hashable, Sendable {
-  /// The bias at `referenceTemperature`, rad/s, device axes.
-  public var bias: Vector3
-  /// Change of the bias with temperature, rad/s/°C; zero where the temperatures seen do not tell.
+/// How a gyroscope's bias changes with its temperature.
+public struct GyroscopeTemperature: Hashable, Sendable {
+  /// rad/s/°C, device axes.
   public var slope: Vector3
-  /// Mean temperature of the measurements, °C; NaN where none was measured.
-  public var referenceTemperature: Double
-  /// The temperatures seen, °C. Beyond them the bias is that of the nearest.
-  public var temperatureRange: ClosedRange<Double>?
+  /// The temperature at which the calibration's offset holds, °C.
+  public var reference: Double
+  /// The temperatures at which it was measured, °C. Beyond them the bias is that of the nearest.
+  public var range: ClosedRange<Double>
 
-  /// Least spread of temperatures that gives a slope, °C.
-  static let leastSpread = 5.0
-
-  /// A line through the measurements by least squares, weighted by duration; nil for none.
-  public init?(_ points: [GyroscopeRest]) {
-    let known = points.filter { $0.temperature.isFinite && $0.duration > 0 }
-    let used = known.isEmpty ? points.filter { $0.duration > 0 } : known
-    let weight = used.reduce(0) { $0 + $1.duration }
-    guard weight > 0 else { return nil }
-    bias = used.reduce(Vector3.zero) { $0 + $1.bias * ($1.duration / weight) }
-    slope = .zero
-    referenceTemperature = .nan
-    guard let least = known.map(\.temperature).min(), let largest = known.map(\.temperature).max() else { return }
-    let mean = known.reduce(0) { $0 + $1.temperature * ($1.duration / weight) }
-    referenceTemperature = mean
-    temperatureRange = least...largest
-    guard largest - least >= Self.leastSpread else { return }
-    var square = 0.0
-    var product = Vector3.zero
-    for point in known {
-      let d = point.temperature - mean
-      square += point.duration * d * d
-      product += (point.bias - bias) * (point.duration * d)
-    }
-    if square > 0 { slope = product * (1 / square) }
+  /// A dependence from its parts.
+  public init(slope: Vector3, reference: Double, range: ClosedRange<Double>) {
+    self.slope = slope
+    self.reference = reference
+    self.range = range
   }
 
-  /// The bias at a temperature in °C, rad/s; that of `referenceTemperature` for NaN.
-  public func bias(at temperature: Double) -> Vector3 {
-    guard temperature.isFinite, let range = temperatureRange else { return bias }
-    return bias + slope * (min(range.upperBound, max(range.lowerBound, temperature)) - referenceTemperature)
+  /// Rests that tell a slope, at least: two always lie on a line.
+  public static let leastCount = 3
+  /// Least spread of their temperatures, °C.
+  public static let leastSpread = 5.0
+  /// The scatter about the line, as a share of that about one constant bias, that a slope may leave at most.
+  static let largestScatter = 0.5
+  /// Rests nearer in temperature than this are of one temperature, and the newer one counts, °C; and rests that are kept.
+  static let sameTemperature = 1.0
+  static let capacity = 32
+
+  /// The slope by least squares, for the newest rest, which is the last: a bias wanders over weeks, its slope hardly does.
+  /// Nil where the rests tell none: too few, too near in temperature, or biases that do not follow it.
+  public init?(_ rests: [GyroscopeRest]) {
+    let known = rests.filter { $0.temperature.isFinite && $0.bias.isFinite }
+    guard let newest = known.last, known.count >= Self.leastCount,
+      let least = known.map(\.temperature).min(), let largest = known.map(\.temperature).max(),
+      largest - least >= Self.leastSpread
+    else { return nil }
+    let share = 1 / Double(known.count)
+    let temperature = known.reduce(0) { $0 + $1.temperature * share }
+    let bias = known.reduce(Vector3.zero) { $0 + $1.bias * share }
+    var square = 0.0
+    var product = Vector3.zero
+    for rest in known {
+      let d = rest.temperature - temperature
+      square += d * d
+      product += (rest.bias - bias) * d
+    }
+    let slope = product * (1 / square)
+    var (constant, line) = (0.0, 0.0)
+    for rest in known {
+      constant += (rest.bias - bias).squaredNorm
+      line += (rest.bias - bias - slope * (rest.temperature - temperature)).squaredNorm
+    }
+    guard line <= Self.largestScatter * Self.largestScatter * constant else { return nil }
+    self.init(slope: slope, reference: newest.temperature, range: least...largest)
+  }
+
+  /// What the bias has changed by since the calibration's offset was measured, rad/s; nothing for NaN.
+  public func change(at temperature: Double) -> Vector3 {
+    guard temperature.isFinite else { return .zero }
+    return slope * (min(range.upperBound, max(range.lowerBound, temperature)) - reference)
+  }
+
+  /// The rests with a newer one: one a degree, so that a cupboard's temperature does not outweigh all others.
+  public static func adding(_ rest: GyroscopeRest, to rests: [GyroscopeRest]) -> [GyroscopeRest] {
+    guard rest.temperature.isFinite else { return rests }
+    let kept = rests.filter { abs($0.temperature - rest.temperature) >= sameTemperature }
+    return kept.suffix(capacity - 1) + [rest]
   }
 }

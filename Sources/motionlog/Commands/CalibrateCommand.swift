@@ -6,22 +6,30 @@ import SensorFusion
 enum CalibrateCommand {
   static func run(_ arguments: ParsedArguments, _ context: inout Context) throws -> ExitCode {
     guard let word = arguments.operands.first else {
-      throw UsageError.missingOperand("gyro, accel or mag", command: "calibrate")
+      throw UsageError.missingOperand("gyro, accel, mag or list", command: "calibrate")
     }
     if arguments.operands.count > 1 { throw UsageError.unexpectedOperand(arguments.operands[1], command: "calibrate") }
+    if word == "list" { return try CalibrationList.run(arguments, &context) }
     let method = try method(word, arguments)
-    var guide = CalibrationGuide(method)
-    let kind = guide.kind
+    let kind = CalibrationGuide(method).kind
     let settings = try RunSettings(arguments)
     let source = try openSource(settings.source, pacing: try ReplayCommand.pacing(arguments))
     let target = try target(arguments, uri: source.description.uri)
 
     var request = settings.request
     request.required = [kind]
-    // A barometer tells the board's temperature.
-    request.rates = request.rates.filter { $0.key == kind || (kind == .gyroscope && $0.key == .barometer) }
-    let description = try source.start(request)
+    // A barometer tells the board's temperature; force and rate tell how the field lies to gravity.
+    let helpers: Set<SensorKind> =
+      switch kind {
+      case .gyroscope: [.barometer]
+      case .magnetometer: [.accelerometer, .gyroscope]
+      case .accelerometer, .barometer, .stepCounter: []
+      }
+    request.rates = request.rates.filter { $0.key == kind || helpers.contains($0.key) }
+    var description = try source.start(request)
     defer { source.stop() }
+    try description.calibrate(calibrations(target))
+    var guide = CalibrationGuide(method, calibrations: description.calibrations)
     guard let sensor = description.sensor(kind) else {
       throw MotionKitError.noSensors(uri: description.uri, hint: "there is no \(kind.name) to calibrate")
     }
@@ -63,6 +71,12 @@ enum CalibrateCommand {
     case nowhere(reason: String)
   }
 
+  /// The calibrations of the other sensors: those beside which the new one will stand.
+  private static func calibrations(_ target: Target) -> CalibrationChoice {
+    guard case .file(let path) = target, access(path, F_OK) == 0 else { return .automatic }
+    return .file(path)
+  }
+
   private static func method(_ word: String, _ arguments: ParsedArguments) throws(UsageError) -> CalibrationMethod {
     let chosen = arguments[.method]
     let method: CalibrationMethod
@@ -75,7 +89,7 @@ enum CalibrateCommand {
       case "free": return .freePoses
       case let other: throw .badValue(option: Option.method.long, value: other, expected: "six or free")
       }
-    default: throw .unexpectedOperand(word + "' (it takes gyro, accel or mag)", command: "calibrate")
+    default: throw .unexpectedOperand(word + "' (it takes gyro, accel, mag or list)", command: "calibrate")
     }
     if chosen != nil { throw .conflict("option --method only goes with calibrate accel") }
     return method
@@ -124,17 +138,26 @@ enum CalibrateCommand {
     }
     lines.append("quality   \(Format.fixed(result.qualityPercent, 0)) %")
     if let temperature = result.temperature { lines.append("at        \(Format.fixed(temperature, 1)) °C") }
+    var kept = StoredCalibration(
+      sensor: sensor, calibration: calibration, residual: result.residual, qualityPercent: result.qualityPercent,
+      temperature: result.temperature, date: now())
+    kept.alignment = result.alignment
+    var file: CalibrationFile?
+    if case .file(let path) = target { file = try CalibrationFile(path: path) }
+    if let rest = result.rest {
+      kept.rests = GyroscopeTemperature.adding(rest, to: file?.calibration(of: sensor)?.rests ?? [])
+    }
+    lines += CalibrationList.details(kept)
     for line in lines { try context.output.line(line) }
     try context.output.flush()
+    if let failure = result.alignmentFailure {
+      context.console.warning("the axes of magnetometer and accelerometer were not compared: \(failure)")
+    }
     switch target {
     case .nowhere(let reason): context.console.note("not kept: \(reason)")
     case .file(let path):
-      var file = try CalibrationFile(path: path)
-      file.keep(
-        StoredCalibration(
-          sensor: sensor, calibration: calibration, residual: result.residual, qualityPercent: result.qualityPercent,
-          temperature: result.temperature, date: now()))
-      try file.write()
+      file?.keep(kept)
+      try file?.write()
       context.console.note("kept in \(path)")
     }
     return .done

@@ -170,13 +170,16 @@ struct Command: Sendable {
       ],
       run: ExportCommand.run),
     Command(
-      name: "calibrate", operands: "gyro|accel|mag",
+      name: "calibrate", operands: "gyro|accel|mag|list",
       summary: "a sensor's errors, measured once and taken off from then on",
       text: [
         "gyro: leave the device still for 10 s. mag: turn it about all axes, away from iron, for half a minute.",
         "accel: put it still on a level table with each face up once; or, with --method free, hold it still in a dozen",
         "directions. Shows how much has been covered and what is next, ends when it is enough, and refuses a bad fit,",
         "with the reason. What is kept for a sensor is used by live, record and applications from then on.",
+        "After gyro at three temperatures or more, told by a barometer, its bias follows the temperature. mag turns",
+        "the field to the accelerometer's axes too, where that turn is well determined. list shows what is kept, with",
+        "quality, residual and age.",
       ],
       options: [.source, .rate, .device, .trigger, .duration, .speed, .method, .to, .dryRun],
       optionHelp: [
@@ -192,6 +195,7 @@ struct Command: Sendable {
           "a simulated one, turned"
         ),
         ("motionlog calibrate gyro", "this machine's gyroscope"),
+        ("motionlog calibrate list", "how good and how old what is kept is"),
         ("motionlog calibrate accel --method free --dry-run", "only look"),
       ],
       run: CalibrateCommand.run),

@@ -9,6 +9,9 @@ struct LiveJSON {
   private var nextMotion: Timestamp?
   /// When the next sample of each sensor is due.
   private var nextSample: [SensorKind: Timestamp] = [:]
+  private var nextIron: Timestamp?
+  /// Seconds between lines of the hard iron that is being learnt.
+  private static let ironInterval = 1.0
 
   /// A writer; `interval` thins out motions and samples, never steps, activities or events.
   init(frame: ReferenceFrame, interval: Double) {
@@ -69,6 +72,15 @@ struct LiveJSON {
       object.add("step", step.number)
       object.add("cadence_hz", step.cadence)
       object.add("interpolated", step.isInterpolated)
+      try output.line(object.description)
+    }
+    if let iron = batch.learntHardIron, let time = batch.input.samples.last?.time, nextIron.map({ time >= $0 }) ?? true
+    {
+      nextIron = time.advanced(bySeconds: max(interval, Self.ironInterval))
+      var object = Self.object("hard_iron", time)
+      object.add("hard_iron_uT", iron.offset)
+      object.add("quality_percent", iron.qualityPercent)
+      if let age = iron.age { object.add("age_s", age) }
       try output.line(object.description)
     }
     for state in batch.altitudes { try output.line(Self.altitude(state)) }

@@ -22,6 +22,7 @@ enum LiveLine {
     } else if model.monitors.contains(where: { $0.sensor.kind == .accelerometer && $0.count > 0 }) {
       parts.append("attitude not known yet")
     }
+    if let iron = model.hardIron { parts.append("hard iron " + iron.summary) }
     if let altitude = model.altitude {
       parts.append("altitude " + Format.fixed(altitude.relativeAltitude, 2, sign: true, width: 6) + " m")
     }

@@ -19,6 +19,8 @@ struct LiveModel {
   private(set) var lastStep: Step?
   /// The activity that holds.
   private(set) var activity: ActivityState?
+  /// The hard iron that is being learnt; nil where none is.
+  private(set) var hardIron: LearntHardIron?
   /// Events of the stream, the newest last; marks included.
   private(set) var recentEvents: [SourceEvent] = []
   /// How many events of the stream there were, marks left out.
@@ -63,6 +65,7 @@ struct LiveModel {
       timeSpan = min(begin, last)...max(begin, last)
     }
     if let state = batch.motions.last { motion = DeviceMotion(state, frame: frame) }
+    hardIron = batch.learntHardIron ?? hardIron
     altitude = batch.altitudes.last ?? altitude
     activity = batch.activities.last ?? activity
     if let step = batch.steps.last {
@@ -113,6 +116,15 @@ extension MotionFlags {
       (.tiltReset, "tilt reset"),
     ]
     return names.filter { contains($0.0) }.map(\.1)
+  }
+}
+
+extension LearntHardIron {
+  /// `62 %, 4 s old`; what it still needs before there is any.
+  var summary: String {
+    guard let age else { return "none yet: turn the device about" }
+    let old = age < 60 ? "\(Format.fixed(age, 0)) s" : Format.clock(age)
+    return "\(Format.fixed(qualityPercent, 0)) %, \(old) old"
   }
 }
 

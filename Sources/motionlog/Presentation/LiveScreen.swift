@@ -116,6 +116,7 @@ struct LiveScreen {
     row("user acceleration", motion?.userAcceleration, 3, "g")
     row("rotation rate", motion.map { $0.rotationRate * perSecond }, 1, "°/s")
     row("magnetic field", model.source.sensor(.magnetometer) == nil ? nil : motion?.magneticField, 1, "µT")
+    if let iron = model.hardIron { row("learnt hard iron", iron.offset, 1, "µT  \(iron.summary)") }
     return lines
   }
 

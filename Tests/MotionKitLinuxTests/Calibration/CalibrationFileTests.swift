@@ -40,6 +40,38 @@ import Testing
     #expect(read.calibration(of: sensor(.gyroscope, name: "icm20948")) == nil)
   }
 
+  /// A gyroscope's rests and a magnetometer's alignment come back too, and the rests tell how the bias changes.
+  @Test func restsAndAlignmentAreReadBackAndUsed() throws {
+    let path = directory + "/calibration.json"
+    var file = try CalibrationFile(path: path)
+    var gyroscope = calibration(.gyroscope, x: 0.01)
+    gyroscope.rests = [(10.0, 0.008), (35.0, 0.013), (20.0, 0.01)].map {
+      GyroscopeRest(bias: Vector3($0.1, 0, 1.0 / 3), temperature: $0.0, duration: 10, noise: 0.001)
+    }
+    var magnetometer = calibration(.magnetometer, x: 2)
+    magnetometer.alignment = MagnetometerAlignment(rotation: Vector3(0.1, -0.2, 1.0 / 3), residual: 0.01, sigma: 0.002)
+    file.keep(gyroscope)
+    file.keep(magnetometer)
+    try file.write()
+    #expect(try CalibrationFile(path: path).calibrations == [gyroscope, magnetometer])
+
+    var description = SourceDescription(
+      uri: "test:", sensors: [sensor(.gyroscope), sensor(.magnetometer)], isLive: false)
+    try description.calibrate(.file(path))
+    let dependence = try #require(description.calibrations.gyroscopeTemperature)
+    #expect(dependence == GyroscopeTemperature(gyroscope.rests))
+    #expect(abs(dependence.slope.x - 0.0002) < 1e-9 && dependence.reference == 20)
+    // session.json keeps it, so that a replay computes the same.
+    let pipeline = MotionPipeline.Configuration(for: description, frame: .magneticNorth)
+    var missing: [String] = []
+    let text = pipeline.json.text()
+    let read = try Array(text.utf8).withUnsafeBytes { try JSONValue(parsing: $0, path: "session.json") }
+    #expect(MotionPipeline.Configuration(json: read, missing: &missing) == pipeline)
+    #expect(missing.isEmpty)
+    try description.calibrate(.none)
+    #expect(description.calibrations.gyroscopeTemperature == nil)
+  }
+
   /// Sensors that cannot be told apart must not share a calibration.
   @Test func aSensorWithoutIdentityHasNone() throws {
     var file = try CalibrationFile(path: directory + "/none.json")
@@ -148,5 +180,47 @@ import Testing
     #expect(calibrated.raw == 0.75 && plain.raw == 0.75)
     #expect(abs(calibrated.motion - 0.5) < 0.01)
     #expect(abs(plain.motion - 0.75) < 0.01)
+  }
+
+  /// Only where the gyroscope's bias has a slope does an app's motion switch on the barometer, for its temperature.
+  @Test func aSlopeOverTemperatureAsksForTheTemperatureAndFollowsIt() throws {
+    let path = directory + "/calibration.json"
+    var file = try CalibrationFile(path: path)
+    var gyroscope = StoredCalibration(
+      sensor: sensor(.gyroscope, identity: "scripted-gyroscope", name: "scripted"), calibration: .identity, residual: 0,
+      qualityPercent: 100, date: "2026-11-30T12:00:00Z")
+    gyroscope.rests = [(40.0, 0.25), (30, 0.125), (20, 0)].map {
+      GyroscopeRest(bias: Vector3(0, 0, $0.1), temperature: $0.0, duration: 10, noise: 0)
+    }
+    func motion(_ temperature: Float, _ rests: Int) throws -> (rates: [SensorKind: Double]?, rate: Double) {
+      var part = gyroscope
+      part.rests = Array(gyroscope.rests.suffix(rests))
+      file.keep(part)
+      try file.write()
+      let scripted = ScriptedSource()
+      let manager = MotionManager(source: SharedSource(scripted, calibration: .file(path)))
+      let values = Collector<DeviceMotion>()
+      manager.startDeviceMotionUpdates(to: .global()) { values.add($0) }
+      scripted.push([
+        SensorSample(time: Timestamp(nanoseconds: 0), pressureKilopascals: 100, temperatureCelsius: temperature)
+      ])
+      scripted.push(
+        (1..<10).flatMap { i -> [SensorSample] in
+          let time = Timestamp(nanoseconds: Int64(i) * 10_000_000)
+          return [
+            SensorSample(time: time, kind: .accelerometer, x: 0, y: 0, z: Float(standardGravity)),
+            SensorSample(time: time, kind: .gyroscope, x: 0, y: 0, z: 0.75),
+          ]
+        })
+      values.wait(values: 5)
+      return (scripted.requests.first?.rates, try #require(values.values.first).rotationRate.z)
+    }
+    let following = try motion(30, 3)
+    #expect(following.rates == [.accelerometer: 100, .gyroscope: 100, .barometer: 1])
+    #expect(abs(following.rate - 0.625) < 0.01)
+    #expect(abs(try motion(20, 3).rate - 0.75) < 0.01)
+    let constant = try motion(30, 2)
+    #expect(constant.rates == [.accelerometer: 100, .gyroscope: 100])
+    #expect(abs(constant.rate - 0.75) < 0.01)
   }
 }
