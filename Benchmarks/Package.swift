@@ -23,6 +23,12 @@ let package = Package(
         .product(name: "SensorFusion", package: "MotionKitLinux"),
       ]),
     .executableTarget(
+      name: "time-steps",
+      dependencies: [
+        .product(name: "MotionKitLinux", package: "MotionKitLinux"),
+        .product(name: "SensorFusion", package: "MotionKitLinux"),
+      ]),
+    .executableTarget(
       name: "time-delivery",
       dependencies: [
         .product(name: "MotionKitLinux", package: "MotionKitLinux"),

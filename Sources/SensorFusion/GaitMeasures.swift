@@ -57,6 +57,7 @@ struct GaitMeasures: Sendable {
         peak = k
       }
     }
+    if !hasRotation { peak = Self.stepBehindArm(history, spectrum, found: peak, tuning) }
     let (before, at, after) = (spectrum.force[peak - 1], spectrum.force[peak], spectrum.force[peak + 1])
     frequency = SlidingSpectrum.step * Double(peak)
     // Refine by the parabola through the neighbours, at a true maximum only.
@@ -119,6 +120,36 @@ struct GaitMeasures: Sendable {
       let z = octaves / tuning.priorWidth
       return Elementary.exp(-0.5 * z * z)
     }
+  }
+
+  /// Where the steps are if what was found is a line of an arm's stride, by the accelerometer alone; else what was found.
+  ///
+  /// The stride of a swinging arm shows in |a| with its harmonics. When it bounces by more than a body and no more than a
+  /// hand, and all repeats, the step is its second; when its third was found, nothing repeats with that and all does with
+  /// two thirds of it.
+  private static func stepBehindArm(
+    _ history: GaitHistory, _ spectrum: SlidingSpectrum, found: Int, _ tuning: StepTuning
+  ) -> Int {
+    func repeats(_ line: Int) -> Double {
+      periodicity(
+        of: history, .bandNorm, period: 50 / (SlidingSpectrum.step * Double(line)), last: gateSamples)
+    }
+    func strongest(near line: Int) -> Int {
+      var best = line
+      for k in (line - 2)...(line + 2) where spectrum.force[k] > spectrum.force[best] { best = k }
+      return best
+    }
+    let omega = 2 * Double.pi * SlidingSpectrum.step * Double(found)
+    let amplitude = spectrum.force[found].squareRoot()
+    if tuning.armStrideBounce.contains(amplitude / (omega * omega)), 2 * found <= highestStep {
+      let step = strongest(near: 2 * found)
+      let atStep = spectrum.force[step].squareRoot()
+      let isArm = atStep >= tuning.armAmplitude && amplitude <= tuning.evenArmSubHarmonic * atStep
+      return isArm && repeats(found) >= tuning.armPeriodicity ? step : found
+    }
+    let step = strongest(near: (2 * found + 1) / 3)
+    guard step >= lowestStep, repeats(found) < tuning.stay.periodicity else { return found }
+    return repeats(step) >= tuning.armPeriodicity ? step : found
   }
 
   /// The largest normalised autocorrelation of the horizontal acceleration near one stride (in grid samples).

@@ -235,10 +235,7 @@ public struct StepCounter: Sendable {
     if swings { swingMemory = tuning.swingMemory } else if swingMemory > 0 { swingMemory -= 1 }
     let turns = !measures.hasRotation || measures.strideRate >= tuning.strideTurn
     let isStrong = turns && passes(tuning.start, measures)
-    let isWeak =
-      isStrong
-      || turns && passes(tuning.weak, measures)
-        && (measures.amplitude >= tuning.weakSwayBelow || measures.isGravityFree || measures.sway >= tuning.weakSway)
+    let isWeak = isStrong || turns && passes(tuning.weak, measures) && swaysEnough(measures)
     let isGood = isWalking ? passes(tuning.stay, measures) : isStrong || isWeak
     goodHops = (isWalking ? isGood : isStrong) ? goodHops + 1 : 0
     weakHops = (isWalking ? isGood : isWeak) ? weakHops + 1 : 0
@@ -275,6 +272,12 @@ public struct StepCounter: Sendable {
       lastStep: Timestamp(nanoseconds: lastRelease), motionLevel: motionLevel)
   }
 
+  /// Whether a weak motion goes to and fro across gravity as a walker's does and a bus's does not.
+  private func swaysEnough(_ m: GaitMeasures) -> Bool {
+    m.amplitude >= tuning.weakSwayBelow || m.isGravityFree || m.sway >= tuning.weakSway
+      || m.periodicity >= tuning.evenPeriodicity && m.sway >= tuning.evenSway
+  }
+
   /// How long a step may take to be released, and the least pause, s.
   private static let latency = 0.5
   private static let leastPause = 2.0
@@ -289,6 +292,8 @@ public struct StepCounter: Sendable {
   private func passes(_ gate: StepTuning.Gate, _ m: GaitMeasures) -> Bool {
     passesBounce(gate, m)
       && (m.sway >= tuning.leastSway || m.strideRate >= tuning.strideRoll || m.directness < tuning.oneAxis)
+      && (m.hasRotation || m.isGravityFree || m.directness < tuning.oneAxis
+        || m.directness >= (isWalking ? tuning.leastDirectnessToStay : tuning.leastDirectness))
       && (!m.hasRotation || m.horizontal >= tuning.leastHorizontal
         || m.horizontal >= tuning.leastHorizontalRepeated && m.repeats >= tuning.repeats)
       && !isStandingArm(m)
@@ -299,8 +304,10 @@ public struct StepCounter: Sendable {
   private func passesBounce(_ gate: StepTuning.Gate, _ m: GaitMeasures) -> Bool {
     let isRun = m.frequency >= tuning.runFrequency && m.amplitude >= tuning.runAmplitude
     let bounce = isRun ? max(tuning.runBounce, gate.bounce) : gate.bounce
+    let turnsGravity =
+      isRun || !m.hasRotation && m.periodicity >= tuning.armPeriodicity && m.sway >= tuning.armSway
     return m.periodicity >= gate.periodicity
-      && m.directness <= (isRun ? max(tuning.runDirectness, gate.directness) : gate.directness)
+      && m.directness <= (turnsGravity ? max(tuning.armDirectness, gate.directness) : gate.directness)
       && m.cosWander >= gate.cosWander && m.bounce <= bounce && m.amplitude >= gate.amplitude
   }
 
@@ -338,8 +345,11 @@ public struct StepCounter: Sendable {
         || m.strideRate >= tuning.limbRate && min(m.periodicity, m.repeats) >= tuning.limbRepeats
           && m.subHarmonic <= tuning.limbSubHarmonic
     }
-    return m.amplitude >= tuning.armAmplitude && tuning.armSubHarmonic.contains(m.subHarmonic)
-      && m.sway >= tuning.armSway
+    guard m.sway >= tuning.armSway else { return false }
+    let isEven = m.periodicity >= (isWalking ? tuning.evenArmToStay : tuning.evenArm)
+    return isEven
+      ? m.amplitude >= tuning.evenArmAmplitude && m.subHarmonic <= tuning.evenArmSubHarmonic
+      : m.amplitude >= tuning.armAmplitude && m.subHarmonic <= tuning.armSubHarmonic
   }
 
   /// Confirms a bout and releases the steps of its run.

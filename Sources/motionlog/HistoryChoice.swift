@@ -33,21 +33,18 @@ enum HistoryChoice: Equatable {
     case .none: return nil
     case .file(let path):
       // Old recordings stay until a device writes.
-      let history = try StepHistory(path: path, keepingDays: isDevice ? Self.days : .infinity)
+      let history = try StepHistory(path: path, keepingDays: isDevice ? nil : .infinity)
       return StepHistoryRecorder(history: history, source: description)
     case .automatic:
       guard isDevice else { return nil }
       do {
-        return StepHistoryRecorder(history: try StepHistory(keepingDays: Self.days), source: description)
+        return StepHistoryRecorder(history: try StepHistory(), source: description)
       } catch {
         Self.warn(error, &console)
         return nil
       }
     }
   }
-
-  /// How long a history keeps, days.
-  static let days = 7.0
 
   /// Says that steps did not reach the history.
   static func warn(_ error: MotionKitError, _ console: inout Console) {

@@ -17,7 +17,7 @@ enum RunEnd: Equatable {
 /// Reads a started source, sends its samples through the pipeline and hands on what comes out, until something ends it.
 struct MotionRun {
   private let source: any SensorSource
-  private var pipeline: MotionPipeline
+  private var pipeline: MotionPipeline?
   private let duration: Double?
   private let isLive: Bool
   private let history: StepHistoryRecorder?
@@ -31,9 +31,10 @@ struct MotionRun {
   /// How long after the time asked for a silent live source is waited for, seconds.
   private static let grace = 0.5
 
-  /// A run over a source that has been started; what its carrier does goes into `history` too.
+  /// A run over a source that has been started; what its carrier does goes into `history` too. Without a pipeline
+  /// nothing is computed.
   init(
-    source: any SensorSource, pipeline: MotionPipeline, isLive: Bool, duration: Double?,
+    source: any SensorSource, pipeline: MotionPipeline?, isLive: Bool, duration: Double?,
     history: StepHistoryRecorder? = nil
   ) {
     self.history = history
@@ -44,19 +45,21 @@ struct MotionRun {
   }
 
   /// Samples that the pipeline did not use.
-  var counters: PipelineCounters { pipeline.counters }
+  var counters: PipelineCounters { pipeline?.counters ?? PipelineCounters() }
 
-  /// Runs until the end. `body` gets every batch, empty ones too (at least every `patience`), and returns whether to
-  /// go on. `slice` is the longest stretch of samples, in seconds, that one batch for `body` may hold, since an unpaced
+  /// Runs until the end. `body` gets every batch, empty ones too (at least every `patience` seconds), and returns whether
+  /// to go on. `slice` is the longest stretch of samples, in seconds, that one batch for `body` may hold, since an unpaced
   /// source gives long ones; nil for whatever the source gives.
-  mutating func run(slice: Double? = nil, _ body: (ProcessedBatch) throws -> Bool) throws -> RunEnd {
+  mutating func run(slice: Double? = nil, patience: Double = patience, _ body: (ProcessedBatch) throws -> Bool) throws
+    -> RunEnd
+  {
     var incoming = SampleBatch()
     let start = Self.monotonicSeconds()
     defer { source.stop() }
     while true {
       let signal = Signals.shared.stop
       if signal != nil { source.stop() }
-      let status = try source.read(into: &incoming, timeout: signal == nil ? Self.patience : 0)
+      let status = try source.read(into: &incoming, timeout: signal == nil ? patience : 0)
       let isOver = limit(&incoming)
       addMarks(to: &incoming)
       guard try hand(&incoming, slice, body) else { return .user }
@@ -75,8 +78,7 @@ struct MotionRun {
     guard let slice, let last = incoming.samples.last else {
       // Swapped, not copied: both keep their storage.
       swap(&batch.input, &incoming)
-      batch.process(with: &pipeline)
-      history?.consume(batch)
+      process()
       return try body(batch)
     }
     var samples = incoming.samples[...]
@@ -91,11 +93,18 @@ struct MotionRun {
       batch.input.events.append(contentsOf: news)
       samples = samples.dropFirst(part.count)
       events = events.dropFirst(news.count)
-      batch.process(with: &pipeline)
-      history?.consume(batch)
+      process()
       guard try body(batch) else { return false }
     }
     return true
+  }
+
+  private mutating func process() {
+    // Taken out, so that its arrays stay unshared.
+    guard var pipeline = self.pipeline.take() else { return }
+    batch.process(with: &pipeline)
+    self.pipeline = pipeline
+    history?.consume(batch)
   }
 
   /// Cuts off what lies behind the time asked for; returns whether anything did.

@@ -6,10 +6,13 @@ import Testing
 
 /// A source in which nothing ever comes, with some sensors or none.
 func silent(_ kinds: [SensorKind]) -> SharedSource {
-  // The step history of whoever runs the tests is none of theirs.
-  setenv("MOTIONKIT_HISTORY", "/nonexistent/history.sqlite", 1)
   let samples = kinds.sorted().map { SensorSample(time: Timestamp(nanoseconds: 0), kind: $0, x: 0, y: 0, z: 9.8) }
   return SharedSource(ScriptedSource(samples: samples, rate: 100))
+}
+
+/// Runs `body` where nothing is known of the past: the step history of whoever runs the tests is none of theirs.
+func withoutHistory<Result>(_ body: () async -> Result) async -> Result {
+  await MotionHistories.$path.withValue("/nonexistent/history.sqlite") { await body() }
 }
 
 /// Waits for a handler's first call.
@@ -88,9 +91,11 @@ func first<T>(_ start: (@escaping (T) -> Void) -> Void) async -> T {
       (CMPedometer(), CMPedometer.isStepCountingAvailable() || CMPedometer.isPedometerEventTrackingAvailable())
     }
     #expect(!available)
-    let query = await first { (tell: @escaping (NSError?) -> Void) in
-      pedometer.queryPedometerData(from: Date(timeIntervalSinceNow: -60), to: Date()) { _, error in
-        tell(error as NSError?)
+    let query = await withoutHistory {
+      await first { (tell: @escaping (NSError?) -> Void) in
+        pedometer.queryPedometerData(from: Date(timeIntervalSinceNow: -60), to: Date()) { _, error in
+          tell(error as NSError?)
+        }
       }
     }
     #expect(query?.code == Int(CMErrorMotionActivityNotAvailable.rawValue))
@@ -252,17 +257,21 @@ func first<T>(_ start: (@escaping (T) -> Void) -> Void) async -> T {
 
   @Test func anAccelerometerWithoutAHistoryHasNoStepsYet() async {
     let pedometer = SharedSource.$override.withValue(silent([.accelerometer])) { CMPedometer() }
-    let data = await first { (tell: @escaping (CMPedometerData?) -> Void) in
-      pedometer.queryPedometerData(from: Date(timeIntervalSinceNow: -60), to: Date()) { data, _ in tell(data) }
+    let data = await withoutHistory {
+      await first { (tell: @escaping (CMPedometerData?) -> Void) in
+        pedometer.queryPedometerData(from: Date(timeIntervalSinceNow: -60), to: Date()) { data, _ in tell(data) }
+      }
     }
     #expect(data?.numberOfSteps == 0)
   }
 
   @Test func queriedActivitiesWithoutAnyAreAnError() async {
     let manager = SharedSource.$override.withValue(silent([.accelerometer])) { CMMotionActivityManager() }
-    let error = await first { (tell: @escaping (NSError?) -> Void) in
-      manager.queryActivityStarting(from: Date(timeIntervalSinceNow: -60), to: Date(), to: .main) {
-        tell($1 as NSError?)
+    let error = await withoutHistory {
+      await first { (tell: @escaping (NSError?) -> Void) in
+        manager.queryActivityStarting(from: Date(timeIntervalSinceNow: -60), to: Date(), to: .main) {
+          tell($1 as NSError?)
+        }
       }
     }
     #expect(error?.code == Int(CMErrorUnknown.rawValue))

@@ -50,7 +50,7 @@ private func fuzzSampleFile(_ bytes: [UInt8]) throws {
   let kind = SensorKind.allCases[Int(choice >> 1) % SensorKind.allCases.count]
   let header = choice & 1 == 0 ? Array((SessionFile(kind).header + "\n").utf8) : []
   let text = header + bytes
-  let (all, report) = readSamples(kind, text, capacity: 1 << 18)
+  let (all, report) = readSamples(kind, text, capacity: 1 << 14)
   let (again, _) = readSamples(kind, text, capacity: 512)
   guard let all, let again else { return }
   // A line that is longer than the small buffer is damaged there and none here.
@@ -68,7 +68,7 @@ private func fuzzSampleFile(_ bytes: [UInt8]) throws {
   for byte in SessionFile(kind).header.utf8 { buffer.append(byte: byte) }
   buffer.newline()
   for sample in all { buffer.append(row: sample) }
-  let (written, _) = readSamples(kind, Array(buffer.bytes), capacity: 1 << 18)
+  let (written, _) = readSamples(kind, Array(buffer.bytes), capacity: 1 << 14)
   try expect(written?.elementsEqual(all, by: isSame) ?? all.isEmpty, "what is written reads back differently")
 }
 
@@ -88,7 +88,7 @@ private func readSamples(_ kind: SensorKind, _ text: [UInt8], capacity: Int) -> 
 }
 
 private func fuzzEventFile(_ bytes: [UInt8]) throws {
-  let lines = LineReader(path: "events.csv", source: MemoryBytes(bytes))
+  let lines = LineReader(path: "events.csv", source: MemoryBytes(bytes), capacity: 1 << 14)
   guard let reader = try? EventFileReader(lines: lines) else { return }
   var count = 0
   while (try? reader.next()) != nil { count += 1 }

@@ -10,13 +10,14 @@ private struct Outcome {
 }
 
 /// Runs an unpaced scene through the pipeline in its default configuration with magnetic north.
-private func run(_ source: SimulationSource) throws -> Outcome {
+private func run(_ source: SimulationSource, gyroscope: Bool = true) throws -> Outcome {
   var configuration = MotionPipeline.Configuration()
+  configuration.filter.hasGyroscope = gyroscope
   configuration.filter.referenceFrame = .magneticNorth
   configuration.filter.magnetometerDelay = source.errors.magnetometer.delay
   var pipeline = MotionPipeline(configuration: configuration)
   var outcome = Outcome()
-  for sample in try readAll(source, rates: SimulationSource.defaultRates) {
+  for sample in try readAll(source, rates: SimulationSource.defaultRates) where gyroscope || sample.kind != .gyroscope {
     let outputs = pipeline.process(sample)
     if outputs.contains(.motion) { outcome.motions.append(pipeline.motion) }
     if outputs.contains(.steps) { outcome.steps += pipeline.newSteps }
@@ -91,6 +92,41 @@ struct SimulationPipelineTests {
   func standingArm(kind: String) throws {
     let source = try SimulationSource(uri: "sim:gesture?duration=60&kind=\(kind)", pacing: .unpaced)
     #expect(try run(source).steps.isEmpty)
+  }
+
+  @Test(
+    "Without a gyroscope too, arms count that swing weakly, fast, or so that the stride or its third harmonic shows most",
+    arguments: [
+      "cadence=1.4&step_length=0.6&strength=0.64&swing=11&lean=4&lag=24&elbow=32&errors=phone",
+      "cadence=2.2&step_length=0.8&strength=0.9&swing=16&lean=6&lag=20&elbow=40&errors=phone",
+      "cadence=2.38&step_length=0.84&swing=30&arm=0.6&lean=17&lag=27&elbow=30&errors=mems",
+      "cadence=1.21&step_length=0.55&asymmetry=0.3&swing=13&arm=0.68&lean=4&lag=15&elbow=34&variability=0.04&variant=87",
+    ])
+  func armsWithoutGyroscope(arm: String) throws {
+    let source = try SimulationSource(uri: "sim:walk?placement=hand&steps=100&\(arm)", pacing: .unpaced)
+    let counted = try run(source, gyroscope: false).steps.count
+    #expect(abs(counted - 100) <= 8, "\(counted) of 100")
+  }
+
+  @Test("Who walks softly and evenly counts, with a gyroscope and without", arguments: [true, false])
+  func softWalk(gyroscope: Bool) throws {
+    let source = try SimulationSource(
+      uri: "sim:walk?placement=held&steps=100&cadence=1.46&step_length=0.56&strength=0.61&errors=phone",
+      pacing: .unpaced)
+    let counted = try run(source, gyroscope: gyroscope).steps.count
+    #expect(abs(counted - 100) <= 2, "\(counted) of 100")
+  }
+
+  @Test(
+    "Without a gyroscope a hand that drums straight along gravity, and a bus, do not walk",
+    arguments: [
+      "gesture?kind=drum&frequency=1.44&amplitude=0.0084&turn=1.8&variability=0.08",
+      "gesture?kind=drum&frequency=1.2&amplitude=0.0094&turn=1.4&variability=0.05",
+      "drive?roughness=1.2&speed=31&variant=696063186",
+    ])
+  func noWalkWithoutGyroscope(scene: String) throws {
+    let source = try SimulationSource(uri: "sim:\(scene)&duration=60", pacing: .unpaced)
+    #expect(try run(source, gyroscope: false).steps.isEmpty)
   }
 
   @Test(

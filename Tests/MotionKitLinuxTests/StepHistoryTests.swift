@@ -105,6 +105,16 @@ private func count(_ history: StepHistory, from start: Int64 = 0, to end: Int64 
     #expect(try count(history) == 10)
   }
 
+  @Test func howLongItKeepsIsTheEnvironmentsChoice() throws {
+    let unset = try StepHistory.keptDays { _ in nil }
+    #expect(unset == 7)
+    let month = try StepHistory.keptDays { $0 == "MOTIONKIT_HISTORY_DAYS" ? "31" : nil }
+    #expect(month == 31)
+    for text in ["0", "-7", "a week", "nan"] {
+      #expect(throws: MotionKitError.self) { try StepHistory.keptDays { _ in text } }
+    }
+  }
+
   @Test func activitiesBeginBeforeTheRangeAndEndWithTheSession() throws {
     let path = temporaryPath()
     defer { remove(path) }

@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import motionlog
+
 /// `motionlog check` on sound and on damaged recordings.
 @Suite struct CheckTests {
   @Test func aSoundRecordingIsSaidToBeSound() throws {
@@ -39,5 +41,21 @@ import Testing
     let info = try BuiltProgram.run(["info", walk])
     #expect(info.output.contains("pocket"))
     #expect(info.output.contains("a test"))
+  }
+
+  @Test(arguments: [
+    (["place=pocket,walker=anna"], ["place": "pocket", "walker": "anna"]),
+    (["note=left pocket, upside down,walker=anna"], ["note": "left pocket, upside down", "walker": "anna"]),
+    (["note=a, b=c,,d"], ["note": "a, b=c,,d"]),
+    (["place=pocket", "walker=anna"], ["place": "pocket", "walker": "anna"]),
+    (["place="], ["place": ""]),
+  ]) func commasInLabelsStay(given: [String], expected: [String: String]) throws {
+    let line = given.flatMap { ["--label", $0] }
+    let parsed = try ParsedArguments.parse(line[...], options: [.label], command: "record")
+    #expect(try OptionValues.labels(parsed[.label] ?? "", option: .label) == expected)
+  }
+
+  @Test(arguments: ["pocket", "=pocket", ",place=pocket"]) func aLabelHasAName(text: String) {
+    #expect(throws: UsageError.self) { try OptionValues.labels(text, option: .label) }
   }
 }

@@ -26,6 +26,29 @@ import Testing
     #expect(try BuiltProgram.run(["info", directory("trip")]).status == 0)
   }
 
+  @Test func aRawRecordingIsComputedLaterToTheSameBytes() throws {
+    let directory = try TemporaryDirectory()
+    for (name, more) in [("raw", ["--raw"]), ("whole", [])] {
+      let outcome = try BuiltProgram.run(
+        ["record", directory(name), "-u", "sim:walk", "--speed", "max", "-d", "7s", "-q"] + more)
+      #expect(outcome.status == 0, "\(outcome.error)")
+    }
+    let raw = try FileManager.default.contentsOfDirectory(atPath: directory("raw")).sorted()
+    #expect(
+      raw == ["accelerometer.csv", "barometer.csv", "events.csv", "gyroscope.csv", "magnetometer.csv", "session.json"])
+    #expect(try BuiltProgram.run(["check", directory("raw")]).status == 0)
+    let replayed = try BuiltProgram.run(["replay", directory("raw"), "--speed", "max", "--to", directory("later")])
+    #expect(replayed.status == 0, "\(replayed.error)")
+    for file in try FileManager.default.contentsOfDirectory(atPath: directory("whole")) where file.hasSuffix(".csv") {
+      #expect(
+        FileManager.default.contentsEqual(atPath: directory("whole/" + file), andPath: directory("later/" + file)),
+        "\(file)")
+    }
+    let conflict = try BuiltProgram.run(
+      ["record", directory("x"), "-u", "sim:walk", "--raw", "--history", directory("h.sqlite")])
+    #expect(conflict.status == 2 && conflict.error.contains("--raw"))
+  }
+
   @Test(arguments: [
     ["--rotate", "10M"], ["--rotate", "0s"], ["--rotate", "0MB"], ["--min-free", "5"], ["--sync-interval", "0s"],
   ]) func badSizesAreBadUsage(options: [String]) throws {

@@ -91,6 +91,29 @@ import Testing
     #expect(counter.gait.isPaused)
   }
 
+  @Test("strict counts a plain walk as the default does, and not one whose every second step is much the stronger")
+  func strict() {
+    var configuration = StepCounter.Configuration()
+    configuration.isStrict = true
+    // The bounce of the walker is 2.6 m/s²; this is added along gravity at half its frequency.
+    for (stride, isCounted) in [(0.0, true), (1.95, false)] {
+      let walker = SyntheticWalker(sway: 0.04)
+      func change(_ t: Double, _ force: Vector3) -> Vector3 {
+        let phase = (t - walker.stillBefore) * walker.cadence
+        guard phase > 0, phase < Double(walker.steps) else { return force }
+        let ramp = min(1, phase, Double(walker.steps) - phase)
+        return force + Vector3(0, 0, stride * ramp * Elementary.cos(.pi * phase))
+      }
+      var counter = StepCounter(configuration: configuration)
+      for t in walker.regularTimes {
+        let force = change(t, walker.force(at: t))
+        _ = counter.update(time: Timestamp(seconds: 100 + t), specificForce: force, motion: nil)
+      }
+      #expect(abs(walker.count(change: change).count - 60) <= 2)
+      #expect(isCounted ? abs(counter.count - 60) <= 2 : counter.count == 0)
+    }
+  }
+
   @Test func distanceNeedsAHeightOrACalibrationWalk() throws {
     let walker = SyntheticWalker()
     #expect(StepCounter().distance == nil)
@@ -122,33 +145,54 @@ import Testing
     if allocation_count() >= 0 { #expect(allocations == 0) }
   }
 
+  /// A device at the end of an arm of 0.6 m that swings by 25 degrees at 0.85 Hz, from a shoulder that bounces by so many
+  /// metres with every step: what it feels and what the attitude filter knows at t seconds.
+  private func swungPhone(at t: Double, bounce: Double) -> (force: Vector3, motion: MotionState) {
+    let (lever, angle, frequency) = (0.6, 25 * Double.pi / 180, 0.85)
+    let omega = 2 * Double.pi * frequency
+    let phi = angle * Elementary.sin(omega * t)
+    let rate = angle * omega * Elementary.cos(omega * t)
+    let turn = -angle * omega * omega * Elementary.sin(omega * t)
+    // Along the arm (device z up), and forward (device x).
+    let (sine, cosine) = (Elementary.sin(phi), Elementary.cos(phi))
+    let forward = lever * (turn * cosine - rate * rate * sine)
+    let shoulder = -bounce * 4 * omega * omega * Elementary.cos(2 * omega * t)
+    let up = lever * (turn * sine + rate * rate * cosine) + shoulder + 9.80665
+    var motion = MotionState(time: Timestamp(seconds: t))
+    // The device pitches with the arm: forward swing turns its z axis forward to up.
+    motion.attitude = Quaternion(w: Elementary.cos(phi / 2), x: 0, y: -Elementary.sin(phi / 2), z: 0)
+    motion.rotationRate = Vector3(0, -rate, 0)
+    motion.tiltSigma = 0.01
+    return (motion.attitude.inverseRotate(Vector3(forward, 0, up)), motion)
+  }
+
   @Test(
     "An arm that swings counts if its shoulder bounces with every step, and not if it rests", arguments: [0.012, 0])
   func aSwungPhone(bounce: Double) {
-    // An arm of 0.6 m swings by 25 degrees at 0.85 Hz.
     var counter = StepCounter()
-    let (lever, angle, frequency) = (0.6, 25 * Double.pi / 180, 0.85)
-    let omega = 2 * Double.pi * frequency
     for i in 0..<3000 {
       let t = Double(i) / 100
-      let phi = angle * Elementary.sin(omega * t)
-      let rate = angle * omega * Elementary.cos(omega * t)
-      let turn = -angle * omega * omega * Elementary.sin(omega * t)
-      // Along the arm (device z up), and forward (device x).
-      let (sine, cosine) = (Elementary.sin(phi), Elementary.cos(phi))
-      let forward = lever * (turn * cosine - rate * rate * sine)
-      let shoulder = -bounce * 4 * omega * omega * Elementary.cos(2 * omega * t)
-      let up = lever * (turn * sine + rate * rate * cosine) + shoulder + 9.80665
-      var motion = MotionState(time: Timestamp(seconds: t))
-      // The device pitches with the arm: forward swing turns its z axis forward to up.
-      motion.attitude = Quaternion(w: Elementary.cos(phi / 2), x: 0, y: -Elementary.sin(phi / 2), z: 0)
-      motion.rotationRate = Vector3(0, -rate, 0)
-      motion.tiltSigma = 0.01
-      let force = motion.attitude.inverseRotate(Vector3(forward, 0, up))
+      let (force, motion) = swungPhone(at: t, bounce: bounce)
       _ = counter.update(time: Timestamp(seconds: t), specificForce: force, motion: motion)
     }
     // 30 s at 1.7 steps/s, less what is not released at the end.
     #expect(abs(Double(counter.count) - (bounce > 0 ? 51 : 0)) <= (bounce > 0 ? 3 : 0))
+  }
+
+  @Test func aStreamWithAGyroscopeTakesNoMemoryEither() {
+    var counter = StepCounter()
+    var allocations = 0
+    // The first 30 s are the runtime's, which makes its type descriptions at first use.
+    for i in 0..<6000 {
+      if i == 3000 { allocations = 0 }
+      let t = Double(i) / 100
+      let (force, motion) = swungPhone(at: t, bounce: 0.012)
+      let before = allocation_count()
+      _ = counter.update(time: Timestamp(seconds: t), specificForce: force, motion: motion)
+      allocations += allocation_count() - before
+    }
+    #expect(counter.count > 90)
+    if allocation_count() >= 0 { #expect(allocations == 0) }
   }
 }
 

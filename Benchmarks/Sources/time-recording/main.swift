@@ -92,6 +92,7 @@ func replay(_ directory: String, to target: String) throws -> Int {
   var pipeline = MotionPipeline(configuration: source.info.pipeline)
   var options = SessionWriter.Options()
   options.whenFull = .wait
+  options.syncInterval = 10
   let writer = try SessionWriter(
     directory: target, info: SessionInfo(source: description, pipeline: source.info.pipeline), options: options)
   var batch = ProcessedBatch()

@@ -29,17 +29,27 @@ public final class StepHistory: MotionHistory, Sendable {
   /// - Parameters:
   ///   - path: The file; nil for `MOTIONKIT_HISTORY`, else `motionkit/history.sqlite` under `XDG_STATE_HOME`, else under
   ///     `~/.local/state`. Missing directories are made.
-  ///   - days: What is older is deleted; infinity keeps everything.
-  /// - Throws: `MotionKitError` where the file cannot be made, read or understood.
-  public init(path: String? = nil, keepingDays days: Double = 7) throws(MotionKitError) {
+  ///   - days: What is older is deleted when something is written; infinity keeps everything, nil is as many days as
+  ///     `MOTIONKIT_HISTORY_DAYS` says, else seven.
+  /// - Throws: `MotionKitError` where the file cannot be made, read or understood, or the variable makes no sense.
+  public init(path: String? = nil, keepingDays days: Double? = nil) throws(MotionKitError) {
     let path = path ?? Self.defaultPath
     self.path = path
-    let nanoseconds = days * 86_400e9
+    let nanoseconds: Double
+    if let days { nanoseconds = days * 86_400e9 } else { nanoseconds = try Self.keptDays(environment) * 86_400e9 }
     keep = nanoseconds < Double(Int64.max) ? Int64(max(0, nanoseconds)) : .max
     try Self.makeDirectories(for: path)
     let database = try SQLiteDatabase(path: path)
     try Self.prepare(database)
     self.database = Locked(database)
+  }
+
+  /// How long a history keeps, days, where nobody says.
+  static func keptDays(_ variable: (String) -> String?) throws(MotionKitError) -> Double {
+    let number = EnvironmentNumber(
+      name: "MOTIONKIT_HISTORY_DAYS", range: 1...100_000, meaning: "how many days a step history keeps, 1 to 100000")
+    if let problem = number.problem(variable) { throw problem }
+    return number.value(variable) ?? 7
   }
 
   /// The file that is used when none is named.

@@ -31,6 +31,7 @@ final class DeviceCapture: Sendable {
   let number: Int
   private let uri: String
   private let retry: ClosedRange<Double>
+  private let reportLatency: Double
   let mailbox: Locked<CaptureMailbox>
   let state: Locked<State>
 
@@ -50,12 +51,14 @@ final class DeviceCapture: Sendable {
     var first: Result<Outcome, MotionKitError>?
   }
 
-  /// A capture of `plan`; `number` is its place in the mailbox.
+  /// A capture of `plan`; `number` is its place in the mailbox, `reportLatency` how long batches may take to fill, seconds,
+  /// where that is longer than they need to.
   init(
-    plan: CapturePlan, number: Int, uri: String, mailbox: Locked<CaptureMailbox>,
+    plan: CapturePlan, number: Int, uri: String, mailbox: Locked<CaptureMailbox>, reportLatency: Double = 0,
     retry: ClosedRange<Double> = retryTimes
   ) {
     self.retry = retry
+    self.reportLatency = reportLatency
     self.plan = plan
     self.number = number
     self.uri = uri
@@ -261,7 +264,7 @@ final class DeviceCapture: Sendable {
 
   /// How long a batch may take to fill, seconds.
   private func fillTime(_ device: IIODevice) -> Double {
-    guard networkAddress(ofURI: uri) != nil else { return Self.localFillTime }
+    guard networkAddress(ofURI: uri) != nil else { return max(Self.localFillTime, reportLatency) }
     // The slowest of a few answers: what is about to be a habit shall not depend on a lucky one.
     let attribute = device.attributeNames.first ?? "name"
     var slowest: Int64 = 0
@@ -270,7 +273,8 @@ final class DeviceCapture: Sendable {
       _ = device.read(attribute)
       slowest = max(slowest, nanoseconds(of: CLOCK_MONOTONIC) - before)
     }
-    return min(Self.longestFillTime, max(Self.networkFillTime, Double(slowest) / 1e9 * Self.roundTripsPerBatch))
+    let least = max(Self.networkFillTime, reportLatency)
+    return min(Self.longestFillTime, max(least, Double(slowest) / 1e9 * Self.roundTripsPerBatch))
   }
 
   private func captureName(_ trigger: String, _ isOwn: Bool) -> String {

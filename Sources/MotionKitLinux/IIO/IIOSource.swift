@@ -94,15 +94,16 @@ public final class IIOSource: SensorSource {
       throw .noSensors(uri: uri, hint: "none of what was asked for is there; without sensors try --source sim:walk")
     }
     let mailbox = Locked(CaptureMailbox(deviceCount: plans.count, now: nanoseconds(of: CLOCK_BOOTTIME)))
+    let latency = min(max(request.reportLatency, 0), DeviceCapture.longestFillTime)
     let captures = plans.enumerated().map { index, plan in
-      DeviceCapture(plan: plan, number: index, uri: uri, mailbox: mailbox)
+      DeviceCapture(plan: plan, number: index, uri: uri, mailbox: mailbox, reportLatency: latency)
     }
     let isRemote = !uri.hasPrefix("local")
     let made = Running(captures: captures, mailbox: mailbox, triggers: triggers)
     isRunning = true
     running.withLock { $0 = made }
     let watermark = isRemote ? Self.networkWatermark : Self.localWatermark
-    let assembler = StreamAssembler(plans: plans, isRemote: isRemote, watermark: watermark)
+    let assembler = StreamAssembler(plans: plans, isRemote: isRemote, watermark: watermark, reportLatency: latency)
     consumer.withLock { $0 = Consumer(running: made, assembler: assembler) }
     do {
       let (sensors, notes) = try startAll(captures, required: request.required)
@@ -120,24 +121,23 @@ public final class IIOSource: SensorSource {
     batch.removeAll()
     let limit = timeout.isFinite ? min(max(timeout, 0), 1e6) : 1e6
     let deadline = nanoseconds(of: CLOCK_MONOTONIC) + Int64(limit * 1e9)
-    // Taken out while it works, so that its arrays stay unshared.
-    let taken = consumer.withLock { value in
-      defer { value = nil }
-      return value
-    }
-    guard var consumer = taken else { return .end }
-    while true {
-      let now = nanoseconds(of: CLOCK_MONOTONIC)
-      let isEnded = consumer.assembler.collect(
-        from: consumer.running.mailbox, until: min(deadline, now + StreamAssembler.watchdogInterval), into: &batch)
-      if isEnded { return .end }
-      for index in consumer.assembler.silentDevices(now: nanoseconds(of: CLOCK_BOOTTIME)) {
-        consumer.running.captures[index].cancel()
+    // Held while it works: `stop` does not need it, and taken out it would be copied.
+    return consumer.withLock { consumer in
+      guard let running = consumer?.running else { return .end }
+      while true {
+        let now = nanoseconds(of: CLOCK_MONOTONIC)
+        let wake = min(deadline, now + StreamAssembler.watchdogInterval)
+        if consumer?.assembler.collect(from: running.mailbox, until: wake, into: &batch) ?? true {
+          consumer = nil
+          return .end
+        }
+        for index in consumer?.assembler.silentDevices(now: nanoseconds(of: CLOCK_BOOTTIME)) ?? [] {
+          running.captures[index].cancel()
+        }
+        if !batch.samples.isEmpty || !batch.events.isEmpty { return .data }
+        if nanoseconds(of: CLOCK_MONOTONIC) >= deadline { return .timeout }
       }
-      if !batch.samples.isEmpty || !batch.events.isEmpty || nanoseconds(of: CLOCK_MONOTONIC) >= deadline { break }
     }
-    self.consumer.withLock { [consumer] in $0 = consumer }
-    return batch.samples.isEmpty && batch.events.isEmpty ? .timeout : .data
   }
 
   /// Switches everything off again and puts attributes back; returns within half a second in every state.

@@ -11,7 +11,7 @@ struct StreamAssembler: Sendable {
   static let staleTolerance: Int64 = 20_000_000
   /// How long the first arrivals of a remote source are watched before its clocks are set against ours, nanoseconds:
   /// long enough for some batches, of which the fastest counts.
-  static let warmUp: Int64 = 250_000_000
+  static let leastWarmUp: Int64 = 250_000_000
 
   private struct Device: Sendable {
     var title: String
@@ -37,21 +37,24 @@ struct StreamAssembler: Sendable {
   private var samples: [SensorSample] = []
   private var chunks: [CaptureChunk] = []
   private var nextRelease: Int64?
+  private let warmUp: Int64
   /// At the start of a remote source: what is held until its clocks are known well; nil once they are.
   private var held: (samples: [SensorSample], chunks: [CaptureChunk], until: Int64?)?
 
   /// - Parameters:
   ///   - plans: What is captured, in the order of the mailbox.
   ///   - isRemote: Whether the devices' clocks are another machine's.
-  ///   - watermark: Longest wait for other streams, seconds.
-  init(plans: [CapturePlan], isRemote: Bool, watermark: Double) {
+  ///   - watermark: Longest wait for other streams, seconds, beside that for their batches to fill.
+  ///   - reportLatency: How long devices gather samples, seconds.
+  init(plans: [CapturePlan], isRemote: Bool, watermark: Double, reportLatency: Double = 0) {
     devices = plans.map { plan in
       var device = Device(title: plan.device.title, kinds: plan.sensors.map(\.kind))
       device.monitors = plan.wantedRates.map { RateMonitor(rate: $0) }
       return device
     }
     mapper = ClockMapper(isRemote: isRemote)
-    merger = StreamMerger(watermark: Int64(watermark * 1e9))
+    merger = StreamMerger(watermark: Int64((watermark + reportLatency) * 1e9))
+    warmUp = Self.leastWarmUp + Int64(reportLatency * 1e9)
     held = isRemote ? ([], [], nil) : nil
     for plan in plans {
       _ = mapper.addDevice(plan.device.title)
@@ -136,7 +139,7 @@ struct StreamAssembler: Sendable {
     self.held = nil
     held.samples += samples
     held.chunks += chunks
-    if held.until == nil, !held.samples.isEmpty { held.until = now + Self.warmUp }
+    if held.until == nil, !held.samples.isEmpty { held.until = now + warmUp }
     if isStopped || now >= held.until ?? .max {
       (samples, chunks) = (held.samples, held.chunks)
       var position = 0

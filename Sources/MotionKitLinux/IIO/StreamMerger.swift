@@ -50,8 +50,13 @@ struct StreamMerger: Sendable {
       // Nearly always the newest: look from the end.
       var place = samples.count
       while place > head, sample.time < samples[place - 1].time { place -= 1 }
-      samples.insert(sample, at: place)
-      arrivals.insert(arrival, at: place)
+      if place == samples.count {
+        samples.append(sample)
+        arrivals.append(arrival)
+      } else {
+        samples.insert(sample, at: place)
+        arrivals.insert(arrival, at: place)
+      }
     }
 
     mutating func pop() -> SensorSample {

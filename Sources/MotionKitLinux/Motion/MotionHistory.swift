@@ -56,6 +56,10 @@ public enum MotionHistories {
   /// The history for queries made in this task; nil means the process's.
   @TaskLocal public static var override: (any MotionHistory)?
 
+  /// Where this task looks for the user's step history; nil for `StepHistory.defaultPath`. A test that must not find the
+  /// history of whoever runs it names another place.
+  @TaskLocal package static var path: String?
+
   /// Sets the history for queries; nil goes back to the default.
   public static func setDefault(_ history: (any MotionHistory)?) { chosen.withLock { $0 = history } }
 
@@ -63,15 +67,16 @@ public enum MotionHistories {
   /// (`StepHistory.defaultPath`) if it has begun; nil where there is none or it cannot be read.
   public static var current: (any MotionHistory)? {
     if let history = override ?? chosen.withLock({ $0 }) { return history }
-    guard access(StepHistory.defaultPath, F_OK) == 0 else { return nil }
+    guard access(path ?? StepHistory.defaultPath, F_OK) == 0 else { return nil }
     return try? forWriting()
   }
 
   /// The user's step history, begun if it is not there.
   static func forWriting() throws(MotionKitError) -> StepHistory {
-    try opened.withLock { (opened) throws(MotionKitError) in
-      if let opened, opened.path == StepHistory.defaultPath { return opened }
-      let history = try StepHistory()
+    let path = path ?? StepHistory.defaultPath
+    return try opened.withLock { (opened) throws(MotionKitError) in
+      if let opened, opened.path == path { return opened }
+      let history = try StepHistory(path: path)
       opened = history
       return history
     }

@@ -37,6 +37,13 @@ struct CellWriter {
     place += text.utf8CodeUnitCount
   }
 
+  /// Text that is there already.
+  @inline(__always)
+  mutating func put(_ text: UnsafeMutablePointer<UInt8>, count: Int) {
+    place.update(from: text, count: count)
+    place += count
+  }
+
   @inline(__always)
   private func store(_ word: UInt64, at offset: Int) {
     UnsafeMutableRawPointer(place + offset).storeBytes(of: word.littleEndian, as: UInt64.self)
@@ -169,7 +176,9 @@ struct CellWriter {
     let exponent = Int(truncatingIfNeeded: bits >> 52) &- 1023
     let fraction = bits & (1 << 52 - 1)
     // From 2^-28, for which 100 2^(s+1) is below 2^63, to 2^50, for which s is not 0.
-    guard UInt(bitPattern: exponent &+ 28) < 78, fraction != 0 else { return putSlow(value) }
+    guard UInt(bitPattern: exponent &+ 28) < 78, fraction != 0 else {
+      return bits == 0 ? putZero(value.sign) : putSlow(value)
+    }
     let decimalExponent = (exponent &* 78_913) >> 18
     let m = 16 &- decimalExponent
     let s = UInt64(truncatingIfNeeded: 36 &- exponent &+ decimalExponent)
@@ -207,7 +216,9 @@ struct CellWriter {
     let exponent = Int(truncatingIfNeeded: bits >> 23) &- 127
     let fraction = bits & (1 << 23 - 1)
     // From 2^-27, for which the product fits in 64 bits, to 2^20, for which s is not 0.
-    guard UInt(bitPattern: exponent &+ 27) < 48, fraction != 0 else { return putSlow(value) }
+    guard UInt(bitPattern: exponent &+ 27) < 48, fraction != 0 else {
+      return bits == 0 ? putZero(value.sign) : putSlow(value)
+    }
     let decimalExponent = (exponent &* 78_913) >> 18
     let m = 8 &- decimalExponent
     let s = UInt64(truncatingIfNeeded: 15 &- exponent &+ decimalExponent)
@@ -240,6 +251,13 @@ struct CellWriter {
       return putSlow(value)
     }
     putDigits(digits, count, point: point, sign: Int(truncatingIfNeeded: value.bitPattern >> 31), isNarrow: true)
+  }
+
+  /// What a sensor that is not there, and a rate at rest, are.
+  @inline(__always)
+  private mutating func putZero(_ sign: FloatingPointSign) {
+    if sign == .minus { put(byte: UInt8(ascii: "-")) }
+    put(byte: UInt8(ascii: "0"))
   }
 
   /// A number with fewer digits than its neighbours have: zeros at its end are taken off.

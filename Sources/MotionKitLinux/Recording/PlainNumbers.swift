@@ -52,43 +52,57 @@ extension NumberText {
     return true
   }
 
-  /// Reads `[-]digits[.digits]` as the nearest float; false for any other form and where one rounding does not settle.
+  /// Reads `[-]digits[.digits]` as the nearest float, and leaves `p` where the number ends; false for any other form and
+  /// where one rounding does not settle.
+  ///
+  /// Where the number ends is found first, by itself: the next cell waits for that and not for the value.
   @inline(__always)
   static func readPlainFloat(
     _ p: inout UnsafePointer<UInt8>, into value: inout Float, _ tables: NumberTables
   ) -> Bool {
     let start = p
-    let sign = p.pointee == UInt8(ascii: "-") ? 1 : 0
-    p += sign
-    let low = UInt64(littleEndian: UnsafeRawPointer(p).loadUnaligned(as: UInt64.self))
-    let next = UInt64(littleEndian: UnsafeRawPointer(p).loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-    // The first point: its byte is 0 after the exclusive or, and only what stands behind it may be mistaken for another.
-    let blanked = low ^ 0x2E2E_2E2E_2E2E_2E2E
-    let found = (blanked &- 0x0101_0101_0101_0101) & ~blanked & 0x8080_8080_8080_8080
+    let first = UInt64(littleEndian: UnsafeRawPointer(start).loadUnaligned(as: UInt64.self))
+    let second = UInt64(littleEndian: UnsafeRawPointer(start).loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+    let ends = (endings(first), endings(second))
+    p += (ends.0.trailingZeroBitCount &+ (ends.0 == 0 ? ends.1.trailingZeroBitCount : 0)) >> 3
+    let sign = first & 0xFF == UInt64(UInt8(ascii: "-")) ? 1 : 0
+    let digits = start + sign
+    let low = UInt64(littleEndian: UnsafeRawPointer(digits).loadUnaligned(as: UInt64.self))
+    // One to four digits, a point, one to eight digits.
+    let found = points(low) & 0x0000_0080_8080_8000
     let whole = found.trailingZeroBitCount >> 3
-    // The digits without the point: eight in one word, a ninth by itself.
-    let before = ((found & (0 &- found)) >> 7) &- 1
-    let digits = (low & before) | (((low >> 8) | (next << 56)) & ~before)
-    var count = leadingDigits(digits)
-    // A point among the first eight bytes, digits before it.
-    guard count >= whole, whole > 0, whole < 8 else {
-      p = start
-      return readOtherFloat(&p, into: &value, tables)
+    let fraction = digits + (whole &+ 1)
+    let decimals = p - fraction
+    guard found != 0, UInt(bitPattern: decimals &- 1) < 8 else {
+      return readOtherFloat(start, p, into: &value, tables)
     }
-    var mantissa = firstDigits(digits, count)
-    let ninth = ((next >> 8) & 0xFF) &- 48
-    let hasNinth = count == 8 && ninth < 10
-    mantissa = hasNinth ? mantissa &* 10 &+ ninth : mantissa
-    count &+= hasNinth ? 1 : 0
-    p += count &+ 1
-    guard p.pointee &- 48 >= 10 else {
-      p = start
-      return readOtherFloat(&p, into: &value, tables)
-    }
-    let exact = Double(Int64(truncatingIfNeeded: mantissa)) / tables.exactTens[count &- whole]
+    let unitShift = UInt32(truncatingIfNeeded: 32 &- 8 &* whole)
+    let units = UInt32(truncatingIfNeeded: low) &<< unitShift
+    let restShift = UInt64(truncatingIfNeeded: 64 &- 8 &* decimals)
+    let rest = UInt64(littleEndian: UnsafeRawPointer(fraction).loadUnaligned(as: UInt64.self)) &<< restShift
+    let strange = strangers(rest, restShift) | UInt64(strangers(units, unitShift))
+    guard strange == 0 else { return false }
+    let mantissa = joined(units) &* tables.tens[decimals] &+ joined(rest)
+    // 12 digits are below 2^53.
+    let exact = Double(Int64(truncatingIfNeeded: mantissa)) / tables.exactTens[decimals]
     guard isSettled(exact) else { return false }
     value = Float(bitPattern: Float(exact).bitPattern | UInt32(truncatingIfNeeded: sign) << 31)
     return true
+  }
+
+  /// Ones in the highest bits of the bytes of a little-endian word that are below '-', as what ends a number is: the sum
+  /// reaches the highest bit from '-' on. A byte that is no ASCII may carry into the next one, but such a byte is no
+  /// number's either.
+  @inline(__always)
+  private static func endings(_ word: UInt64) -> UInt64 {
+    ~(word &+ 0x5353_5353_5353_5353) & 0x8080_8080_8080_8080
+  }
+
+  /// Ones in the highest bits of the bytes that are a point, by the first such bit; those behind it may be mistaken.
+  @inline(__always)
+  private static func points(_ word: UInt64) -> UInt64 {
+    let blanked = word ^ 0x2E2E_2E2E_2E2E_2E2E
+    return (blanked &- 0x0101_0101_0101_0101) & ~blanked & 0x8080_8080_8080_8080
   }
 
   /// Whether the float nearest to this double is the one nearest to the decimal that it is nearest to: not where it lies
@@ -96,61 +110,51 @@ extension NumberText {
   @inline(__always)
   private static func isSettled(_ exact: Double) -> Bool { exact.bitPattern & 0x1FFF_FFFF != 0x1000_0000 }
 
-  /// As `readPlainFloat`, for numbers without a point or with more than nine digits.
+  /// As `readPlainFloat`, of the bytes up to `end`, for numbers without a point or with other counts of digits: at most
+  /// eight before the point, and 15 in all.
   @inline(never)
   private static func readOtherFloat(
-    _ p: inout UnsafePointer<UInt8>, into value: inout Float, _ tables: NumberTables
+    _ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, into value: inout Float, _ tables: NumberTables
   ) -> Bool {
-    let sign = p.pointee == UInt8(ascii: "-") ? 1 : 0
-    p += sign
-    var word = UInt64(littleEndian: UnsafeRawPointer(p).loadUnaligned(as: UInt64.self))
-    var digits = leadingDigits(word)
-    guard digits > 0, digits < 8 else { return false }
-    var mantissa = firstDigits(word, digits)
-    p += digits
-    var decimals = 0
-    if p.pointee == UInt8(ascii: ".") {
-      p += 1
-      word = UInt64(littleEndian: UnsafeRawPointer(p).loadUnaligned(as: UInt64.self))
-      decimals = leadingDigits(word)
-      if decimals > 0 {
-        mantissa = mantissa &* tables.tens[decimals] &+ firstDigits(word, decimals)
-        p += decimals
+    let sign = start.pointee == UInt8(ascii: "-") ? 1 : 0
+    let digits = start + sign
+    let length = end - digits
+    let low = UInt64(littleEndian: UnsafeRawPointer(digits).loadUnaligned(as: UInt64.self))
+    let whole = min(points(low).trailingZeroBitCount >> 3, length)
+    guard length <= 16, whole > 0 else { return false }
+    let unitShift = UInt64(truncatingIfNeeded: 64 &- 8 &* whole)
+    let units = low &<< unitShift
+    guard strangers(units, unitShift) == 0 else { return false }
+    var mantissa = joined(units)
+    let decimals = max(0, length - whole - 1)
+    if length > whole {
+      let point = digits + whole
+      guard point.pointee == UInt8(ascii: "."), whole + decimals <= 15 else { return false }
+      for offset in stride(from: 0, to: decimals, by: 8) {
+        let count = min(8, decimals - offset)
+        let shift = UInt64(truncatingIfNeeded: 64 &- 8 &* count)
+        let word = UnsafeRawPointer(point).loadUnaligned(fromByteOffset: 1 + offset, as: UInt64.self)
+        let rest = UInt64(littleEndian: word) &<< shift
+        guard strangers(rest, shift) == 0 else { return false }
+        mantissa = mantissa &* tables.tens[count] &+ joined(rest)
       }
-      if decimals == 8 {
-        while true {
-          let digit = p.pointee &- 48
-          guard digit < 10 else { break }
-          mantissa = mantissa &* 10 &+ UInt64(digit)
-          p += 1
-          decimals += 1
-        }
-      }
-      digits += decimals
     }
     // 15 digits are below 2^53.
-    guard digits <= 15 else { return false }
-    let exact = Double(mantissa) / tables.exactTens[decimals]
-    guard isSettled(exact), exact >= Double(Float.leastNormalMagnitude) || mantissa == 0 else { return false }
-    value = Float(bitPattern: Float(exact).bitPattern | UInt32(sign) << 31)
+    let exact = Double(Int64(truncatingIfNeeded: mantissa)) / tables.exactTens[decimals]
+    guard isSettled(exact) else { return false }
+    value = Float(bitPattern: Float(exact).bitPattern | UInt32(truncatingIfNeeded: sign) << 31)
     return true
   }
 
-  /// The number of the first `count` (1 to 8) bytes of a little-endian word, all digits: those behind are pushed out, and
-  /// zeros come in before the first.
+  /// Zero where all bytes of a little-endian word are decimal digits, but for the lowest ones, zeros, that `shift` bits
+  /// of pushing have brought in: the high halves must be 3, and stay 3 when 6 is added, which carries from 10 on.
   @inline(__always)
-  private static func firstDigits(_ word: UInt64, _ count: Int) -> UInt64 {
-    joined(word &<< UInt64(truncatingIfNeeded: 64 &- 8 &* count))
-  }
-
-  /// How many of the first bytes of a little-endian word are decimal digits. A byte that is none may carry into those behind
-  /// it, which do not count then.
-  @inline(__always)
-  private static func leadingDigits(_ word: UInt64) -> Int {
-    let bytes = word
-    let highs = (bytes & 0xF0F0_F0F0_F0F0_F0F0) ^ 0x3030_3030_3030_3030
-    let carried = ((bytes &+ 0x0606_0606_0606_0606) & 0xF0F0_F0F0_F0F0_F0F0) ^ 0x3030_3030_3030_3030
-    return (highs | carried).trailingZeroBitCount >> 3
+  private static func strangers<Word: FixedWidthInteger>(_ word: Word, _ shift: Word) -> Word {
+    let sixes = Word.max / 0xFF &* 0x06
+    let highs = Word.max / 0xFF &* 0xF0
+    let threes = Word.max / 0xFF &* 0x30
+    let digits = threes &<< shift
+    return ((word ^ digits) | ((word &+ sixes) ^ digits)) & highs
   }
 
   /// Whether all bytes of a little-endian word are decimal digits: the high halves must be 3, and stay 3 when 6 is
@@ -174,5 +178,13 @@ extension NumberText {
     let pairs = (ones &* 10 &+ (ones >> 8)) & 0x00FF_00FF_00FF_00FF
     let fours = (pairs &* 100 &+ (pairs >> 16)) & 0x0000_FFFF_0000_FFFF
     return (fours &* 10_000 &+ (fours >> 32)) & 0xFFFF_FFFF
+  }
+
+  /// The same for four digits.
+  @inline(__always)
+  private static func joined(_ word: UInt32) -> UInt64 {
+    let ones = word & 0x0F0F_0F0F
+    let pairs = (ones &* 10 &+ (ones >> 8)) & 0x00FF_00FF
+    return UInt64((pairs &* 100 &+ (pairs >> 16)) & 0xFFFF)
   }
 }

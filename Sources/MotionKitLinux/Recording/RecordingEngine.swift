@@ -187,9 +187,9 @@ final class RecordingEngine: @unchecked Sendable {
 
   // MARK: The writing thread's side
 
-  /// The producer wakes the thread when this many bytes wait; the thread looks by itself ten times a second.
+  /// The producer wakes the thread when this many bytes wait; the thread looks by itself five times a second.
   private static let wakeSize = 128 * 1024
-  private static let lookInterval = 0.1
+  private static let lookInterval = 0.2
 
   private func run() {
     var isEnding = false
@@ -218,6 +218,7 @@ final class RecordingEngine: @unchecked Sendable {
         try syncIfDue()
       }
     } catch { fail(error) }
+    guard hasRows else { return false }
     let (rows, bytes) = (whole.rows, doneBytes + files.bytes)
     shared.withLock { state in
       state.progress.rows = rows
@@ -225,7 +226,7 @@ final class RecordingEngine: @unchecked Sendable {
       state.writingBytes = 0
     }
     shared.signal()
-    return hasRows
+    return true
   }
 
   /// What all parts hold.

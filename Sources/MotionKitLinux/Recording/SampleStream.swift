@@ -38,9 +38,6 @@ final class SampleStream {
   private var readAhead: ReadAhead?
   private let own: UnsafeMutablePointer<SensorSample>
   private var alone = 0
-  /// The rows that are given out next.
-  private var next: UnsafeMutablePointer<SensorSample>
-  private var end: UnsafeMutablePointer<SensorSample>
   private var fault: MotionKitError?
 
   /// What was tolerated before the rows that are given out now; all of it at the end.
@@ -57,8 +54,6 @@ final class SampleStream {
     kind = reader.kind
     file = reader.file
     own = .allocate(capacity: Self.blockSize)
-    next = own
-    end = own
     state = Self.state(of: reader)
     endState = state
   }
@@ -68,48 +63,35 @@ final class SampleStream {
     own.deallocate()
   }
 
-  /// The next row in order of time; nil at the end. Throws at a cell that is no number.
-  @inline(__always)
-  func take() throws(MotionKitError) -> SensorSample? {
-    if next == end {
-      guard try advance() else { return nil }
-    }
-    next += 1
-    return next[-1]
-  }
-
-  /// Makes another block the current one; false at the end.
-  @inline(never)
-  private func advance() throws(MotionKitError) -> Bool {
+  /// The next rows in order of time, valid until the next call; empty at the end. Throws at a cell that is no number.
+  func next() throws(MotionKitError) -> UnsafeBufferPointer<SensorSample> {
     state = endState
-    if let fault {
-      self.fault = nil
-      throw fault
-    }
+    if let fault = takeFault() { throw fault }
+    let rows: UnsafeBufferPointer<SensorSample>
     if let readAhead {
       let (block, samples) = readAhead.takeBlock()
       endState = block.state
       fault = block.fault
-      next = samples
-      end = samples + block.count
+      rows = UnsafeBufferPointer(start: samples, count: block.count)
     } else {
       var count = 0
       do throws(MotionKitError) {
         count = try reader.read(into: own, capacity: Self.blockSize)
       } catch { fault = error }
       endState = Self.state(of: reader)
-      next = own
-      end = own + count
+      rows = UnsafeBufferPointer(start: own, count: count)
       alone += 1
       if alone == Self.blocksAlone, count >= Self.blockSize - 1 { readAhead = ReadAhead(reader) }
     }
-    if next != end { return true }
+    if !rows.isEmpty { return rows }
     state = endState
-    if let fault {
-      self.fault = nil
-      throw fault
-    }
-    return false
+    if let fault = takeFault() { throw fault }
+    return rows
+  }
+
+  private func takeFault() -> MotionKitError? {
+    defer { fault = nil }
+    return fault
   }
 
   private static func state(of reader: SampleFileReader) -> State {

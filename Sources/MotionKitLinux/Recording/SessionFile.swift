@@ -138,7 +138,7 @@ extension RowBuffer {
       cells.put(motion.gravity)
       cells.put(motion.userAcceleration)
       cells.put(motion.rotationRate)
-      cells.put(motion.magneticField)
+      putField(motion.magneticField, into: &cells)
       cells.comma()
       if motion.heading >= 0 { cells.put(motion.heading * (.pi / 180)) }
       cells.comma()
@@ -146,11 +146,8 @@ extension RowBuffer {
         cells.put(
           MagneticFieldAccuracy.honest(headingSigma: state.headingSigma, fieldStrength: state.magneticField.norm))
       }
-      cells.comma()
-      cells.put(state.tiltSigma)
-      cells.put(motion.gyroscopeBias)
-      cells.comma()
-      cells.put(state.biasSigma)
+      putCorrections(
+        tiltSigma: state.tiltSigma, bias: motion.gyroscopeBias, biasSigma: state.biasSigma, into: &cells)
       cells.comma()
       cells.put(Int64(motion.flags.rawValue))
       cells.newline()
@@ -218,7 +215,7 @@ extension RowBuffer {
 }
 
 extension CellWriter {
-  /// Three cells, each behind a comma. Once in the program: a row has six of them.
+  /// Three cells, each behind a comma. Once in the program: a row has five of them.
   @inline(never)
   fileprivate mutating func put(_ v: Vector3) {
     comma()

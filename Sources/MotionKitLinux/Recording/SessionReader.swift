@@ -16,17 +16,23 @@ public final class SessionReader {
 
   private var headerReport = ReadReport()
   private let streams: [SampleStream]
-  /// The next sample of each stream; the end of time where there is none.
-  private let heads: UnsafeMutablePointer<SensorSample>
-  /// How many streams have a next sample.
+  /// Where the streams that have a next sample stand, in the order of their kinds.
+  private let cursors: UnsafeMutablePointer<Cursor>
+  /// How many they are.
   private var liveCount = 0
-  private static let noSample = SensorSample(
-    time: Timestamp(nanoseconds: .max), kind: .stepCounter, x: 0, y: 0, z: 0)
   private let events: EventFileReader?
   private var eventHead: SourceEvent?
   /// A fault met while looking ahead: reported when everything before it has been given out.
   private var pendingFault: MotionKitError?
   private var hasFault = false
+
+  /// The samples of a stream that have been read, from the next one on. Plain pointers: the merging looks at all of them
+  /// for each sample.
+  private struct Cursor {
+    var next: UnsafePointer<SensorSample>
+    var end: UnsafePointer<SensorSample>
+    var stream: Int
+  }
 
   /// Opens a session.
   ///
@@ -58,10 +64,12 @@ public final class SessionReader {
     let events = files.has(.events) ? try EventFileReader(lines: try files.lines(.events)) : nil
     self.events = events
     self.streams = streams
-    heads = .allocate(capacity: max(1, streams.count))
-    heads.initialize(repeating: Self.noSample, count: max(1, streams.count))
-    liveCount = streams.count
-    for index in streams.indices { advance(index) }
+    cursors = .allocate(capacity: max(1, streams.count))
+    for stream in streams.indices {
+      guard let cursor = filled(stream) else { continue }
+      (cursors + liveCount).initialize(to: cursor)
+      liveCount += 1
+    }
     advanceEvents()
     firstTime = nextTime
   }
@@ -69,7 +77,7 @@ public final class SessionReader {
   /// How much of the raw files has been read.
   public var progress: WorkProgress { streams.reduce(WorkProgress()) { $0 + $1.progress } }
 
-  deinit { heads.deallocate() }
+  deinit { cursors.deallocate() }
 
   /// The time of the first sample; nil without samples.
   public private(set) var firstTime: Timestamp?
@@ -180,17 +188,16 @@ public final class SessionReader {
   /// Appends samples that are not younger than `limit`; whether there was one.
   func takeSamples(into samples: inout [SensorSample], atMost count: Int, before limit: Timestamp?) -> Bool {
     let limit = limit ?? Timestamp(nanoseconds: .max)
-    samples.reserveCapacity(samples.count + count)
-    var taken = 0
-    while taken < count, liveCount > 0, !hasFault {
+    let begin = samples.count
+    samples.reserveCapacity(begin + count)
+    while samples.count < begin + count, liveCount > 0, !hasFault {
       let index = minimum
-      let sample = heads[index]
+      let sample = cursors[index].next.pointee
       guard sample.time <= limit else { break }
       samples.append(sample)
-      taken += 1
       advance(index)
     }
-    return taken > 0
+    return samples.count > begin
   }
 
   /// Skips samples and events that lie before `elapsed` seconds from the first sample; the first one at or behind that
@@ -203,12 +210,19 @@ public final class SessionReader {
   }
 
   /// The time of the next sample; nil at the end or before a fault.
-  var nextTime: Timestamp? { liveCount > 0 && !hasFault ? heads[minimum].time : nil }
+  var nextTime: Timestamp? { liveCount > 0 && !hasFault ? cursors[minimum].next.pointee.time : nil }
 
-  /// The stream with the next sample. The streams are in the order of their kinds: of equal times the first stands.
+  /// The cursor at the next sample, where there is one. They are in the order of their kinds: of equal times the first
+  /// stands.
   @inline(__always) private var minimum: Int {
     var best = 0
-    for index in 1..<max(streams.count, 1) where heads[index].time < heads[best].time { best = index }
+    var time = cursors[0].next.pointee.time
+    var index = 1
+    while index < liveCount {
+      let other = cursors[index].next.pointee.time
+      if other < time { (best, time) = (index, other) }
+      index &+= 1
+    }
     return best
   }
 
@@ -217,7 +231,7 @@ public final class SessionReader {
   func takeSample(before limit: Timestamp?) -> SensorSample? {
     guard liveCount > 0, !hasFault else { return nil }
     let index = minimum
-    let sample = heads[index]
+    let sample = cursors[index].next.pointee
     if let limit, sample.time > limit { return nil }
     advance(index)
     return sample
@@ -242,14 +256,31 @@ public final class SessionReader {
 
   @inline(__always)
   private func advance(_ index: Int) {
-    do throws(MotionKitError) {
-      if let sample = try streams[index].take() {
-        heads[index] = sample
-        return
-      }
-    } catch { fail(error) }
-    heads[index] = Self.noSample
+    cursors[index].next += 1
+    if cursors[index].next == cursors[index].end { refill(index) }
+  }
+
+  /// Gets the next samples behind a cursor; where there are none, it goes.
+  @inline(never)
+  private func refill(_ index: Int) {
+    if let cursor = filled(cursors[index].stream) {
+      cursors[index] = cursor
+      return
+    }
     liveCount -= 1
+    (cursors + index).update(from: cursors + (index + 1), count: liveCount - index)
+  }
+
+  /// A cursor at a stream's next samples.
+  private func filled(_ stream: Int) -> Cursor? {
+    do throws(MotionKitError) {
+      let rows = try streams[stream].next()
+      guard let first = rows.baseAddress, !rows.isEmpty else { return nil }
+      return Cursor(next: first, end: first + rows.count, stream: stream)
+    } catch {
+      fail(error)
+      return nil
+    }
   }
 
   private func fail(_ fault: MotionKitError) {

@@ -118,16 +118,20 @@ public struct SensorRequest: Hashable, Sendable {
   public var devices: [SensorKind: String]
   /// The name of a trigger to use for devices that have none of their own; empty for the source's choice.
   public var trigger: String
+  /// How long a device may gather samples before it hands them over, seconds. A recorder saves wake-ups by it; 0, the
+  /// default, is the source's own choice, which suits handlers and screens. Sources that do not gather ignore it.
+  public var reportLatency: Double
 
   /// A request for sensors at their rates.
   public init(
     rates: [SensorKind: Double], required: Set<SensorKind> = [], devices: [SensorKind: String] = [:],
-    trigger: String = ""
+    trigger: String = "", reportLatency: Double = 0
   ) {
     self.rates = rates
     self.required = required
     self.devices = devices
     self.trigger = trigger
+    self.reportLatency = reportLatency
   }
 }
 

@@ -47,9 +47,11 @@ enum Help {
   private static func lines(of option: Option, _ help: [String]) -> [String] {
     let short = option.short.map { "-\($0), " } ?? "    "
     let placeholder = option.placeholder.map { " " + $0 } ?? ""
-    let left = "  " + Format.right(pad: optionWidth, short + option.long + placeholder)
-    return help.enumerated().map { index, text in
-      (index == 0 ? left : String(repeating: " ", count: left.count)) + text
-    }
+    let name = short + option.long + placeholder
+    let left = "  " + Format.right(pad: optionWidth, name)
+    let indent = String(repeating: " ", count: 2 + optionWidth)
+    // A name that leaves no room has a line of its own.
+    guard name.count < optionWidth else { return [left] + help.map { indent + $0 } }
+    return help.enumerated().map { index, text in (index == 0 ? left : indent) + text }
   }
 }

@@ -27,6 +27,7 @@ enum Option: String, CaseIterable {
   case minFree = "min-free"
   case compress
   case fused
+  case raw
   case label
   case origin
   case accelUnit = "accel-unit"
@@ -97,7 +98,7 @@ enum Option: String, CaseIterable {
     case .host: "ADDRESS"
     case .port: "N"
     case .history: "PATH|none"
-    case .json, .dryRun, .verify, .smooth, .loop, .compress, .fused, .once, .week, .assumeRate, .quiet, .verbose,
+    case .json, .dryRun, .verify, .smooth, .loop, .compress, .fused, .raw, .once, .week, .assumeRate, .quiet, .verbose,
       .noColor,
       .help,
       .version:
@@ -162,6 +163,11 @@ enum Option: String, CaseIterable {
       [
         "also what a chip or hub computes by itself, in files of its own:",
         "fused_attitude.csv, fused_gravity.csv, fused_linear_acceleration.csv",
+      ]
+    case .raw:
+      [
+        "only what the sensors gave, at the least cost; the rest can be computed later:",
+        "motionlog replay DIR --speed max --to DIR2",
       ]
     case .label: ["words of your own for session.json: place=pocket,walker=anna"]
     case .origin: ["a sentence for session.json that says where the data come from"]

@@ -118,14 +118,20 @@ enum OptionValues {
     return pairs
   }
 
-  /// A list `name=text,…`.
+  /// A list `name=text,…`. A comma in a text is one where no name stands behind it: `note=left pocket, upside down`.
   static func labels(_ text: String, option: Option) throws(UsageError) -> [String: String] {
     var labels: [String: String] = [:]
-    for part in text.split(separator: ",") {
+    var newest: String?
+    for part in text.isEmpty ? [] : text.split(separator: ",", omittingEmptySubsequences: false) {
       let sides = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      if let name = newest, sides.count == 1 || sides[0].isEmpty || sides[0].contains(where: \.isWhitespace) {
+        labels[name, default: ""] += "," + part
+        continue
+      }
       guard sides.count == 2, !sides[0].isEmpty else {
         throw .badValue(option: option.long, value: String(part), expected: "NAME=TEXT, for example place=pocket")
       }
+      newest = String(sides[0])
       labels[String(sides[0])] = String(sides[1])
     }
     return labels

@@ -1,6 +1,6 @@
 /// A command line taken apart by `ParsedArguments.parse`: which options with which values, and what remains.
 struct ParsedArguments {
-  /// The value of each option given; "" for a flag. The last one wins.
+  /// The value of each option given; "" for a flag. The last one wins, but labels gather.
   private(set) var values: [Option: String] = [:]
   /// What is not an option, in order.
   private(set) var operands: [String] = []
@@ -50,9 +50,9 @@ struct ParsedArguments {
     }
     if let placeholder = option.placeholder {
       if sides.count == 2 {
-        values[option] = String(sides[1])
+        take(String(sides[1]), for: option)
       } else {
-        values[option] = try Self.value(from: &rest, option: name, placeholder: placeholder)
+        take(try Self.value(from: &rest, option: name, placeholder: placeholder), for: option)
       }
     } else {
       guard sides.count == 1 else { throw .unexpectedValue(option: name, value: String(sides[1])) }
@@ -79,6 +79,14 @@ struct ParsedArguments {
         values[option] = String(letters)
       }
       return
+    }
+  }
+
+  private mutating func take(_ value: String, for option: Option) {
+    if option == .label, let before = values[option] {
+      values[option] = before + "," + value
+    } else {
+      values[option] = value
     }
   }
 

@@ -24,6 +24,10 @@ struct RunSettings {
   var devices: [SensorKind: String] = [:]
   /// The trigger for devices without one.
   var trigger = ""
+  /// How long devices may gather samples before they hand them over, seconds; 0 for the source's own choice.
+  var reportLatency = 0.0
+  /// Whether anything is computed from the samples.
+  var isRaw = false
   /// The earth frame.
   var frame: Frame
   /// Seconds to run; nil without limit.
@@ -138,7 +142,8 @@ struct RunSettings {
     for kind in SensorKind.allCases where sensors?.contains(kind) ?? true {
       wanted[kind] = rates[kind] ?? defaultRate(of: kind)
     }
-    return SensorRequest(rates: wanted, required: sensors ?? [], devices: devices, trigger: trigger)
+    return SensorRequest(
+      rates: wanted, required: sensors ?? [], devices: devices, trigger: trigger, reportLatency: reportLatency)
   }
 
   private func defaultRate(of kind: SensorKind) -> Double {

@@ -83,7 +83,9 @@ struct Command: Sendable {
         "Writes raw samples and everything computed from them into the new directory DIR (default: motion- and the",
         "time) and prints its name. m or SIGUSR1 marks an event. Data reach the disk at least once a second.",
       ],
-      options: starting + [.rotate, .syncInterval, .minFree, .compress, .fused, .label, .origin, .speed, .history],
+      options: starting + [
+        .rotate, .syncInterval, .minFree, .compress, .raw, .fused, .label, .origin, .speed, .history,
+      ],
       examples: [
         ("motionlog record walk -u sim:walk -d 30s", "half a minute of a simulated walk"),
         ("motionlog record --rate 200,mag=100,baro=25", "this machine's sensors until Ctrl-C"),

@@ -77,6 +77,7 @@ struct StartedSource {
   let configuration: MotionPipeline.Configuration
   private let duration: Double?
   private let history: StepHistoryRecorder?
+  private let isRaw: Bool
 
   fileprivate init(
     source: any SensorSource, description: SourceDescription, settings: RunSettings, history: StepHistoryRecorder?
@@ -85,6 +86,7 @@ struct StartedSource {
     self.history = history
     self.description = description
     duration = settings.duration
+    isRaw = settings.isRaw
     if let recording = source as? RecordingSource {
       var recorded = recording.info.pipeline
       if case .chosen(let frame) = settings.frame { recorded.filter.referenceFrame = frame }
@@ -116,7 +118,7 @@ struct StartedSource {
   /// The run over it.
   var run: MotionRun {
     MotionRun(
-      source: source, pipeline: MotionPipeline(configuration: configuration), isLive: description.isLive,
+      source: source, pipeline: isRaw ? nil : MotionPipeline(configuration: configuration), isLive: description.isLive,
       duration: duration, history: history)
   }
 

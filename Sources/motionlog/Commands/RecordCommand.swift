@@ -7,12 +7,17 @@ enum RecordCommand {
   static func run(_ arguments: ParsedArguments, _ context: inout Context) throws -> ExitCode {
     if arguments.operands.count > 1 { throw UsageError.unexpectedOperand(arguments.operands[1], command: "record") }
     var settings = try RunSettings(arguments)
-    settings.history = try HistoryChoice(arguments)
+    settings.isRaw = arguments.has(.raw)
+    if settings.isRaw, arguments[.history] ?? "none" != "none" {
+      throw UsageError.conflict("option --history needs steps, which --raw does not compute")
+    }
+    settings.history = settings.isRaw ? .none : try HistoryChoice(arguments)
     let directory = arguments.operands.first ?? defaultDirectory()
     guard !directory.isEmpty else { throw UsageError.missingOperand("the directory's name", command: "record") }
     let pacing = try ReplayCommand.pacing(arguments)
     let labels = try OptionValues.labels(arguments[.label] ?? "", option: .label)
     let options = try options(arguments)
+    settings.reportLatency = min(longestLatency, options.syncInterval * latencyShare)
     let started = try context.start(settings, pacing: pacing)
     defer { started.source.stop() }
     var info = SessionInfo(source: started.description, pipeline: started.configuration)
@@ -49,11 +54,11 @@ enum RecordCommand {
     try fused?.capture.start()
     var run = started.run
     let result = Result {
-      try run.run { batch in
+      try run.run(patience: patience) { batch in
         try writer.consume(batch)
         for line in progress.take(batch) { context.console.note(line) }
         for line in try fused?.keep() ?? [] { context.console.warning(line) }
-        progress.show(writer.progress, &context.console)
+        progress.show(&context.console) { writer.progress }
         return !progress.isQuitAsked()
       }
     }
@@ -68,6 +73,14 @@ enum RecordCommand {
     return code == .done && hasLost ? .samplesLost : code
   }
 
+  /// The longest that a signal or a key waits, seconds: few wake-ups, and still at once to a person.
+  private static let patience = 0.1
+
+  /// How long devices may gather samples, seconds: nobody waits for them, and each hand-over costs wake-ups.
+  private static let longestLatency = 0.25
+  /// What a loss of power may take is little more than the time between writes to the disk.
+  private static let latencyShare = 0.25
+
   private static func options(_ arguments: ParsedArguments) throws(UsageError) -> SessionWriter.Options {
     var options = SessionWriter.Options()
     if let text = arguments[.syncInterval] {
@@ -75,6 +88,7 @@ enum RecordCommand {
     }
     if let text = arguments[.minFree] { options.minimumFreeBytes = try OptionValues.size(text, option: .minFree) }
     options.compresses = arguments.has(.compress)
+    options.writesDerivedFiles = !arguments.has(.raw)
     if let text = arguments[.rotate] {
       // No size is without its B, no time has one.
       options.rotation =
@@ -178,10 +192,11 @@ struct RecordProgress {
 
   /// Takes one batch; returns a line for each event that the user should know of at once.
   mutating func take(_ batch: ProcessedBatch) -> [String] {
-    for sample in batch.input.samples {
-      first = first ?? sample.time
-      last = sample.time
-      if let index = monitors.firstIndex(where: { $0.sensor.kind == sample.kind }) { monitors[index].take(sample) }
+    if first == nil { first = batch.input.samples.first?.time }
+    last = batch.input.samples.last?.time ?? last
+    for index in monitors.indices {
+      let kind = monitors[index].sensor.kind
+      for sample in batch.input.samples where sample.kind == kind { monitors[index].take(sample) }
     }
     marks += batch.input.events.count { $0.name == "mark" }
     return losses.take(batch.input.events)
@@ -202,11 +217,11 @@ struct RecordProgress {
   }
 
   /// Shows how far it is, when it is time.
-  mutating func show(_ progress: SessionWriter.Progress, _ console: inout Console) {
+  mutating func show(_ console: inout Console, progress: () -> SessionWriter.Progress) {
     let now = MotionRun.monotonicSeconds()
     guard now >= nextLine else { return }
     nextLine = now + (isTerminal ? Self.interval.terminal : Self.interval.log)
-    let text = line(progress)
+    let text = line(progress())
     if isTerminal { console.progress(text) } else { console.note(text) }
   }
 

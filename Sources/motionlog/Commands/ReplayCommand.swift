@@ -41,10 +41,15 @@ enum ReplayCommand {
       }
       let started = try context.start(settings, pacing: pacing)
       defer { started.source.stop() }
+      var options = SessionWriter.Options()
+      options.syncInterval = syncInterval
       return try RecordCommand.record(
-        started, started.sessionInfo, to: target, duration: settings.duration, &context)
+        started, started.sessionInfo, to: target, options: options, duration: settings.duration, &context)
     }
   }
+
+  /// Seconds. What a loss of power takes can be made again, and a replay has much to write.
+  private static let syncInterval = 10.0
 
   private static func verify(_ directory: String, _ context: inout Context) throws -> ExitCode {
     var bar = ProgressBar("comparing")

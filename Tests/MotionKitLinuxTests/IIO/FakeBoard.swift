@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import SensorFusion
 
@@ -170,12 +171,13 @@ func spawn(_ arguments: [String], environment: [String: String] = [:], output: S
   defer { posix_spawn_file_actions_destroy(&actions) }
   posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
   posix_spawn_file_actions_adddup2(&actions, 1, 2)
-  for (name, value) in environment { setenv(name, value, 1) }
-  defer { for name in environment.keys { unsetenv(name) } }
+  // Of its own, not this process's: other threads read that meanwhile.
+  let all = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+  var variables: [UnsafeMutablePointer<CChar>?] = all.map { strdup("\($0)=\($1)") } + [nil]
   var pointers: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
-  defer { for pointer in pointers { free(pointer) } }
+  defer { for pointer in pointers + variables { free(pointer) } }
   var pid = pid_t()
-  return posix_spawnp(&pid, arguments[0], &actions, nil, &pointers, environ) == 0 ? pid : -1
+  return posix_spawnp(&pid, arguments[0], &actions, nil, &pointers, &variables) == 0 ? pid : -1
 }
 
 /// Waits for the end of a process we started; its exit status, 128 + signal, or -1.

@@ -12,7 +12,7 @@ private struct Bench {
   var batch = SampleBatch()
   let kernel = KernelClockOffsets(realtime: 0, monotonic: 0, tai: 0)
 
-  init(_ kinds: [SensorKind], isRemote: Bool = false, rate: Double = 100) {
+  init(_ kinds: [SensorKind], isRemote: Bool = false, rate: Double = 100, reportLatency: Double = 0) {
     let types: [SensorKind: String] = [.accelerometer: "accel", .gyroscope: "anglvel", .magnetometer: "magn"]
     let plans = kinds.enumerated().map { index, kind in
       let device = threeAxisDevice(id: "iio:device\(index)", name: "chip\(index)", type: types[kind] ?? "accel")
@@ -20,7 +20,7 @@ private struct Bench {
         device: device, sensors: device.sensors().sensors, wantedRates: [rate], mode: .polled)
     }
     mailbox = Locked(CaptureMailbox(deviceCount: kinds.count, now: 0))
-    assembler = StreamAssembler(plans: plans, isRemote: isRemote, watermark: 0.2)
+    assembler = StreamAssembler(plans: plans, isRemote: isRemote, watermark: 0.2, reportLatency: reportLatency)
   }
 
   func put(_ content: CaptureChunk.Content, device: Int = 0, at now: Int64) {
@@ -152,6 +152,29 @@ private struct Bench {
     bench.mailbox.withLock { $0.isStopped = true }
     bench.run(at: Self.second + 2)
     #expect(bench.batch.samples.count == 1)
+  }
+
+  @Test("devices that gather for a quarter of a second come in one order, nothing late")
+  func reportLatency() {
+    var bench = Bench([.accelerometer, .gyroscope], reportLatency: 0.25)
+    bench.start(.accelerometer, at: Self.second)
+    bench.start(.gyroscope, device: 1, at: Self.second)
+    var count = 0
+    for tick: Int64 in 1...1000 {
+      let now = Self.second + tick * 10 * Self.ms
+      // The accelerometer hands over 25 samples at ticks 25, 50, …; the gyroscope at 24, 49, …
+      let gathered = (0..<25).map { now - (24 - Int64($0)) * 10 * Self.ms }
+      if tick % 25 == 0 { bench.put(.accelerometer, times: gathered, at: now) }
+      if tick % 25 == 24 { bench.put(.gyroscope, times: gathered.filter { $0 > Self.second }, device: 1, at: now) }
+      bench.run(at: now)
+      count += tick % 25 == 0 ? 25 : tick % 25 == 24 ? min(25, Int(tick)) : 0
+    }
+    bench.mailbox.withLock { $0.isStopped = true }
+    bench.run(at: 12 * Self.second)
+    #expect(bench.batch.events.isEmpty, "\(bench.batch.events)")
+    #expect(bench.batch.samples.count == count)
+    let keys = bench.batch.samples.map { ($0.time, $0.kind) }
+    #expect(zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 })
   }
 
   @Test("a remote source is held for a quarter of a second, then comes whole, by the fastest arrival")

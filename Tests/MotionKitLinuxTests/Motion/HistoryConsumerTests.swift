@@ -55,6 +55,49 @@ import Testing
     #expect(pedometer.data?.numberOfSteps == 6)
   }
 
+  @Test("a chip's late lumps and its reset give every step once, in order, and none in the future")
+  func lumpsAndResets() throws {
+    // Read once a second: nothing for 20 s, then 30 steps at once; two more; the chip starts anew and has counted 4 since.
+    let readings: [Float] = Array(repeating: 700, count: 21) + [730, 732, 4, 5]
+    let samples = readings.enumerated().map { index, steps in
+      SensorSample(time: Timestamp(seconds: Double(index)), kind: .stepCounter, x: steps, y: 0, z: 0)
+    }
+    let device = ScriptedSource(kinds: [.stepCounter], samples: samples)
+    let source = SharedSource(device, stepping: .free, history: nil)
+    let pedometer = Pedometer(source: source)
+    let collector = Collector<PedometerData>()
+    pedometer.startUpdates(to: .global()) { collector.add($0) }
+    device.end()
+    try source.waitUntilEnd()
+    collector.wait(values: 4)
+    #expect(collector.values.map(\.numberOfSteps) == [30, 32, 36, 37])
+    let ends = collector.values.map(\.end.seconds)
+    #expect(ends == ends.sorted())
+    for (end, read) in zip(ends, [21.0, 22, 23, 24]) { #expect(end > read - 1.5 && end <= read) }
+    #expect(collector.values.allSatisfy { $0.start.seconds == 0 })
+  }
+
+  @Test("beside an accelerometer that lies still a chip counts only when asked for", arguments: [false, true])
+  func besideAnAccelerometer(isAsked: Bool) throws {
+    var samples: [SensorSample] = []
+    for i in 0..<1000 {
+      let time = Timestamp(nanoseconds: Int64(i) * 10_000_000)
+      samples.append(SensorSample(time: time, kind: .accelerometer, x: 0, y: 0, z: 9.81))
+      guard i % 100 == 0 else { continue }
+      samples.append(SensorSample(time: time, kind: .stepCounter, x: Float(2 * i / 100), y: 0, z: 0))
+    }
+    let device = ScriptedSource(kinds: [.accelerometer, .stepCounter], samples: samples)
+    let source = SharedSource(device, stepping: .free, history: nil)
+    var walker = Walker()
+    walker.usesHardwareCounter = isAsked
+    let pedometer = Pedometer(source: source, walker: walker)
+    pedometer.startUpdates()
+    device.end()
+    try source.waitUntilEnd()
+    #expect((device.requests.first?.rates[.stepCounter] != nil) == isAsked)
+    #expect((pedometer.data?.numberOfSteps ?? 0) == (isAsked ? 18 : 0))
+  }
+
   @Test func aChipThatCountsIsUsedBesideAnAccelerometerOnlyWhenAskedFor() {
     let device = ScriptedSource(kinds: [.accelerometer, .stepCounter])
     let source = SharedSource(device, stepping: .free, history: nil)

@@ -214,6 +214,43 @@ private func time(_ text: String, decimals: Int = 9) -> Int64? {
     #expect(plain("-0", Float(1)) { NumberText.readPlainFloat(&$0, into: &$1, .shared) }?.value.sign == .minus)
   }
 
+  /// Whatever stands in a cell, digits and points, other letters, halves of characters: the fast reader reads what the
+  /// careful one reads, or leaves it to that.
+  @Test func plainCellsOfAnyBytesReadTheSameOrNotAtAll() {
+    var generator = SeededGenerator(8)
+    let digits = Array(repeating: "0123456789", count: 4).joined()
+    let bytes = Array((digits + "....--,,\n/:+e \"x").utf8) + [0, 0x7F, 0x80, 0xAC, 0xAD, 0xFF]
+    var (read, long) = (0, 0)
+    for _ in 0..<300_000 {
+      let count = Int.random(in: 1...20, using: &generator)
+      var cell = (0..<count).map { _ in bytes[Int.random(in: 0..<bytes.count, using: &generator)] }
+      // Half of them are numbers of every length, some with one strange byte.
+      if Bool.random(using: &generator) {
+        cell = (0..<count).map { _ in UInt8.random(in: 48...57, using: &generator) }
+        cell[Int.random(in: 0..<count, using: &generator)] = 0x2E
+        if Bool.random(using: &generator) { cell.insert(0x2D, at: 0) }
+        if Int.random(in: 0..<4, using: &generator) == 0 {
+          let place = Int.random(in: 0..<cell.count, using: &generator)
+          cell[place] = bytes[Int.random(in: 0..<bytes.count, using: &generator)]
+        }
+      }
+      let text = cell + [0x2C, 0x31] + Array(repeating: UInt8(0), count: LineReader.padding)
+      text.withUnsafeBufferPointer { buffer in
+        guard let start = buffer.baseAddress else { return }
+        var (p, q) = (start, start)
+        var (plain, careful) = (Float(-1), Float(-1))
+        guard NumberText.readPlainFloat(&p, into: &plain, .shared) else { return }
+        guard p.pointee == 0x2C || p.pointee == 0x0A else { return }
+        let end = start + (buffer.firstIndex(of: 0x0A) ?? cell.count + 2)
+        let status = NumberText.readFloat(&q, end: end, into: &careful)
+        #expect(status == .value && p == q && plain.bitPattern == careful.bitPattern, "\(cell)")
+        read += 1
+        if p - start > 12 { long += 1 }
+      }
+    }
+    #expect(read > 50_000 && long > 5_000, "\(read), \(long)")
+  }
+
   /// What is written by this software's own digits is what the C++ library writes, byte for byte.
   @Test func textIsThatOfTheLibrary() {
     func library<T: BinaryFloatingPoint>(_ value: T) -> String {

@@ -182,6 +182,40 @@ import Testing
     #expect(readText(directory.file("s/activity.csv")).hasSuffix("\n0.000000009,walking,high\n"))
   }
 
+  /// Cells that stay the same are not worked out again: a row is what it is alone, whatever stood before it.
+  @Test func aRowDoesNotDependOnTheOneBefore() {
+    var state = MotionState(time: Timestamp(nanoseconds: 0))
+    var states = [state]
+    let values = [0, -0.0, 0.1, -0.1, 1e-9, 123456.789, .nan, -.infinity]
+    var generator = SeededGenerator(9)
+    func value() -> Double { values[Int.random(in: 0..<values.count, using: &generator)] }
+    for index in 1..<2000 {
+      state.time.nanoseconds += 1
+      // One of what is kept changes, or nothing.
+      switch index % 9 {
+      case 0: state.magneticField.x = value()
+      case 1: state.magneticField.y = value()
+      case 2: state.magneticField.z = value()
+      case 3: state.tiltSigma = value()
+      case 4: state.gyroscopeBias.x = value()
+      case 5: state.gyroscopeBias.y = value()
+      case 6: state.gyroscopeBias.z = value()
+      case 7: state.biasSigma = value()
+      default: break
+      }
+      states.append(state)
+    }
+    let together = RowBuffer()
+    for (index, state) in states.enumerated() {
+      if index % 7 == 0 { together.removeAll() }
+      let begin = together.count
+      together.append(row: state, frame: .arbitrary)
+      let alone = RowBuffer()
+      alone.append(row: state, frame: .arbitrary)
+      #expect(together.bytes.dropFirst(begin).elementsEqual(alone.bytes), "\(index)")
+    }
+  }
+
   @Test func headingIsBlankWithoutANorth() throws {
     let row = RowBuffer()
     row.append(row: MotionState(time: Timestamp(nanoseconds: 0)), frame: .arbitrary)

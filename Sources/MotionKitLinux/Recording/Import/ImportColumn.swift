@@ -140,6 +140,10 @@ struct ImportColumn: Equatable {
   }
 
   private static func axisRole(_ words: [String], _ all: Set<String>) -> Role {
+    // `X-axis`, `X_value`.
+    if words.count > 1, let last = words.last, ["axis", "value"].contains(last) {
+      return axisRole(words.dropLast(), all.subtracting([last]))
+    }
     guard let last = words.last, let letter = last.last, let axis = ["x": 0, "y": 1, "z": 2][letter] else {
       return .unknown
     }

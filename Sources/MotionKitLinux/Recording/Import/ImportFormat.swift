@@ -112,6 +112,8 @@ struct ImportFormat {
       let lower = columns[index].name.lowercased()
       if let axis = ["ax": 0, "ay": 1, "az": 2][lower] {
         columns[index].role = .value(.linearAcceleration, axis: axis, isUncalibrated: false)
+      } else if let axis = ["gfx": 0, "gfy": 1, "gfz": 2][lower] {
+        columns[index].role = .value(.acceleration, axis: axis, isUncalibrated: false)
       }
     }
   }

@@ -25,6 +25,8 @@ struct ImportLayout {
         throw .invalidFile(path: path, line: 1, column: 1, reason: "it is UTF-16 text; save it as UTF-8")
       }
       if line.isDamaged || line.isBlank { continue }
+      // What tells a spreadsheet the separator is no header.
+      if line.number == 1, line.count <= 6, line.text.lowercased().hasPrefix("sep=") { continue }
       lines.append((line.number, Self.decode(line)))
     }
     // To look at, a last line without an end is as good as any; it never becomes a sample.
@@ -110,8 +112,10 @@ extension String {
 /// Dates and times of day as logs write them.
 enum DateText {
   /// Nanoseconds since 1970 of `YYYY-MM-DD hh:mm:ss[.fff][ ±hhmm]` (any separators between the parts); without a zone
-  /// the time is taken as UTC. Nil for other text.
+  /// the time is taken as UTC. Of a time of day, `hh:mm:ss[.fff]`, those since midnight. Nil for other text.
   static func nanoseconds(_ text: String) -> Int64? {
+    let parts = text.utf8.prefix { $0 != UInt8(ascii: ":") }
+    if parts.count == 1 || parts.count == 2 { return text.utf8.count > 2 ? nanoseconds("1970-01-01 " + text) : nil }
     var numbers: [Int64] = []
     var fraction: Int64 = 0
     var zone: Int64 = 0
