@@ -147,6 +147,34 @@ private func noise(_ t: Double) -> Vector3 {
     }
   }
 
+  /// Fields are enough before gravity was seen well: the guide asks to turn on, for half a minute at most.
+  @Test func theGuideWaitsForTheAxesButNotForEver() throws {
+    var guide = CalibrationGuide(.turning)
+    var asked: (first: Double, last: Double)?
+    var end: Double?
+    for i in 1...12_000 where end == nil {
+      let t = Double(i) / 100
+      let q =
+        Quaternion(rotationVector: Vector3(0, 0, 0.6 * t)) * Quaternion(rotationVector: Vector3(0.37 * t, 0, 0))
+        * Quaternion(rotationVector: Vector3(0, 0.23 * t, 0))
+      // An accelerometer on a hinge: it does not turn along.
+      let values = [
+        (SensorKind.accelerometer, Vector3(0, 0, standardGravity)), (.gyroscope, Vector3.zero),
+        (.magnetometer, q.inverseRotate(Vector3(20, 0, -44)) + noise(t) * 0.3),
+      ]
+      for (kind, v) in values {
+        guide.add(
+          SensorSample(time: Timestamp(seconds: t), kind: kind, x: Float(v.x), y: Float(v.y), z: Float(v.z)))
+      }
+      if guide.instruction.contains("compared") { asked = (asked?.first ?? t, t) }
+      if guide.isComplete { end = t }
+    }
+    let (first, last) = try #require(asked)
+    #expect(try #require(end) == last)
+    #expect((28...32).contains(last - first))
+    #expect(try guide.result().alignmentFailure != nil)
+  }
+
   /// Hard and soft iron are found without gravity; the axes then stay as they are, and the reason is told.
   @Test func withoutTiltTheAxesAreNotCompared() throws {
     var guide = CalibrationGuide(.turning)

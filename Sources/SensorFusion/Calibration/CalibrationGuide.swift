@@ -50,6 +50,8 @@ public struct CalibrationGuide: Sendable {
   private var measured = 0.0
   private var temperatures = (sum: 0.0, count: 0)
   private var sights: AlignmentSights
+  /// When enough fields were seen.
+  private var fieldsEnd: Timestamp?
 
   /// How long a gyroscope lies still, s.
   static let restTime = 10.0
@@ -78,6 +80,8 @@ public struct CalibrationGuide: Sendable {
   /// Least root mean square distance of fields from their mean, µT: the weakest field on earth, half covered.
   static let leastFieldSpread = 8.0
   static let fieldLimit = 1000
+  /// How much longer a magnetometer is turned so that its axes can be compared, s.
+  static let alignmentPatience = 30.0
 
   /// A guide before its first sample. `calibrations` are those of the other sensors: a magnetometer's axes are turned to
   /// the calibrated accelerometer's.
@@ -103,7 +107,9 @@ public struct CalibrationGuide: Sendable {
     switch method {
     case .rest: return "leave the device still"
     case .freePoses: return "hold it still in another direction"
-    case .turning: return "turn every face up, down and to all sides, slowly"
+    case .turning:
+      return fieldsEnd == nil
+        ? "turn every face up, down and to all sides, slowly" : "turn on, to all sides: the axes are being compared"
     case .sixPositions:
       let missing = Self.faces.filter { face in !values.contains { Self.face(of: $0)?.name == face.name } }
       return missing.isEmpty
@@ -273,6 +279,15 @@ public struct CalibrationGuide: Sendable {
     return Double(seen.nonzeroBitCount) / 54
   }
 
+  /// Whether turning on may still tell how the axes lie.
+  private mutating func waitsForAlignment(of calibration: AxisCalibration) -> Bool {
+    guard let now = windowStart, sights.sights.count >= MagnetometerAlignment.leastCount else { return false }
+    let end = fieldsEnd ?? now
+    fieldsEnd = end
+    guard now.seconds(since: end) < Self.alignmentPatience else { return false }
+    return (try? sights.alignment(of: calibration)) == nil
+  }
+
   private mutating func takeFields() {
     for value in window where values.last.map({ ($0 - value).norm >= Self.leastFieldStep }) ?? true {
       values.append(value)
@@ -286,6 +301,7 @@ public struct CalibrationGuide: Sendable {
       residual = fit.residual
       let seen = Self.directionShare(values.map { fit.calibration.apply($0) })
       coveragePercent = 100 * min(1, fit.coverage / Self.enoughFieldCoverage, seen / Self.enoughDirectionShare)
+      if coveragePercent >= 100, waitsForAlignment(of: fit.calibration) { coveragePercent = 99 }
     } catch {
       residual = nil
       if case .tooLittleTurning(let percent) = error {

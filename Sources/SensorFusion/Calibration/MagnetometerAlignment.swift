@@ -39,6 +39,9 @@ public struct MagnetometerAlignment: Hashable, Sendable {
 
   /// Sights that a fit needs, at least.
   static let leastCount = 12
+  /// Least coverage of the directions of gravity (`EllipsoidFit.coverage`): half of what hard and soft iron need, since it
+  /// only keeps out what noise alone shows.
+  static let leastCoverage = 0.1
   /// Parts of the measurement that are left out in turn for `sigma`; each is one stretch of time, since neighbours err
   /// alike.
   static let blocks = 8
@@ -62,8 +65,8 @@ public struct MagnetometerAlignment: Hashable, Sendable {
     guard used.count >= leastCount else { throw .tooFewSights(have: used.count, need: leastCount) }
     // Noise seems to turn a device that hardly was.
     let coverage = EllipsoidFit.coverage(used.map(\.up))
-    guard coverage >= EllipsoidFit.leastCoverage else {
-      throw .tooLittleTurning(percent: Int(100 * coverage / EllipsoidFit.leastCoverage))
+    guard coverage >= leastCoverage else {
+      throw .tooLittleTurning(percent: Int(100 * coverage / leastCoverage))
     }
     // Each round is linear about the one before; three take care of larger turns.
     var total = Quaternion.identity

@@ -198,14 +198,17 @@ import Testing
 
   @Test func nothingIsLeftBehind() throws {
     func descriptors() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
-    let before = try descriptors()
-    for _ in 0..<50 {
-      let server = try server()
-      let client = try TestConnection(port: server.port)
-      _ = try client.ask("OPEN accel_3d 4 0000000f\r\n", count: 2)
-      server.stop()
+    func growth() throws -> Int {
+      let before = try descriptors()
+      for _ in 0..<50 {
+        let server = try server()
+        let client = try TestConnection(port: server.port)
+        _ = try client.ask("OPEN accel_3d 4 0000000f\r\n", count: 2)
+        server.stop()
+      }
+      return try descriptors() - before
     }
-    // Other tests run beside this one.
-    #expect(try descriptors() < before + 40)
+    // Other tests run beside this one and open files too: a leak shows in every round, they do not.
+    #expect(try (0..<20).contains { _ in try growth() < 40 })
   }
 }
