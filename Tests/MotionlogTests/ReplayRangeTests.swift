@@ -39,6 +39,7 @@ import Testing
 
   @Test(arguments: [
     ["--loop", "--to", "x", "--speed", "max"], ["--from", "3s", "--until", "2s"], ["--verify", "--loop"],
+    ["--smooth", "--loop"],
     ["--from", "-1s"], ["--until", "0s"],
   ]) func whatDoesNotGoTogetherIsBadUsage(options: [String]) throws {
     let directory = try TemporaryDirectory()

@@ -27,6 +27,9 @@ enum ReplayCommand {
       if arguments.has(.speed) {
         throw UsageError.conflict("option --speed does not go with --smooth, which needs the whole recording first")
       }
+      if arguments.has(.loop) {
+        throw UsageError.conflict("option --loop does not go with --smooth, which needs the recording's end")
+      }
       return try SmoothedReplay.run(directory, settings, to: arguments[.to], &context)
     }
     let pacing = try pacing(arguments)
