@@ -5,6 +5,14 @@ import Testing
 @testable import motionlog
 
 @Suite struct FormatTests {
+  @Test func longCellsKeepABlankBetweenThem() {
+    let rows = [["rate/s", "asked", "jitter"], ["1000000000.00", "1000000000", "11068.23 s"], ["1", "2", "0"]]
+    let lines = InfoCommand.aligned(rows)
+    #expect(lines[1] == " 1000000000.00 1000000000 11068.23 s")
+    #expect(Set(lines.map(\.count)).count == 1)
+    #expect(InfoCommand.aligned([["a"], ["1"]]) == ["        a", "        1"])
+  }
+
   @Test func fixedPlacesAreRoundedAndPadded() {
     #expect(Format.fixed(3.14159, 2) == "3.14")
     #expect(Format.fixed(-0.004, 2) == "0.00")

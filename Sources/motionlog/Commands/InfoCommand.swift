@@ -91,20 +91,32 @@ enum InfoCommand {
     let names = ["rate/s", "asked", "jitter", "samples", "gaps", "longest", "clipped", "repeated"]
     let width = max(8, summary.sensors.map(\.sensor.name.count).max() ?? 0) + 2
     let head = " " + Format.right(pad: 15, "sensor") + Format.right(pad: width, "device")
-    var lines = [style.paint(.dim, head + names.map { Format.left(pad: 9, $0) }.joined())]
-    for sensor in summary.sensors {
+    let rows = summary.sensors.map { sensor in
       let timing = sensor.timing
-      var line = " " + Format.right(pad: 15, sensor.sensor.kind.name) + Format.right(pad: width, sensor.sensor.name)
-      let cells = [
+      return [
         Format.fixed(timing.rate, 2), sensor.sensor.rate > 0 ? Format.short(sensor.sensor.rate) : "–",
         interval(timing.jitter), "\(timing.count)", "\(timing.gapCount)",
         timing.gapCount > 0 ? interval(timing.longestGap) : "–", "\(sensor.clipped)", "\(timing.duplicates)",
       ]
-      line += cells.map { Format.left(pad: 9, $0) }.joined()
+    }
+    let columns = aligned([names] + rows)
+    var lines = [style.paint(.dim, head + columns[0])]
+    for (sensor, cells) in zip(summary.sensors, columns.dropFirst()) {
+      let timing = sensor.timing
+      var line = " " + Format.right(pad: 15, sensor.sensor.kind.name) + Format.right(pad: width, sensor.sensor.name)
+      line += cells
       let isTroubled = timing.gapCount > 0 || sensor.clipped > 0 || timing.duplicates > 0 || timing.count == 0
       lines.append(isTroubled ? style.paint(.warning, style.plain(line)) : style.plain(line))
     }
     return lines
+  }
+
+  /// Rows of a table, right-aligned: each column as wide as its longest cell and a blank, and 9 at least.
+  static func aligned(_ rows: [[String]]) -> [String] {
+    let widths = (rows.first ?? []).indices.map { column in
+      max(9, 1 + (rows.map { $0[column].count }.max() ?? 0))
+    }
+    return rows.map { row in zip(widths, row).map { Format.left(pad: $0, $1) }.joined() }
   }
 
   /// An interval with the unit that suits it.
