@@ -174,6 +174,20 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: file))
   }
 
+  @Test func aTargetThatCannotBeWrittenIsRefusedBeforeMeasuring() throws {
+    let directory = try TemporaryDirectory()
+    for file in ["/proc/c.json", "/proc/none/c.json", directory.path] {
+      let outcome = try calibrate(["gyro", "-u", "sim:still", "--to", file])
+      #expect(outcome.status != 0)
+      #expect(outcome.output == "" && !outcome.error.contains("calibrating"), "\(outcome.error)")
+      #expect(outcome.error.contains(file), "\(outcome.error)")
+    }
+    // Looking leaves nothing behind, not even a directory.
+    let outcome = try calibrate(["gyro", "-u", "sim:motion", "--to", directory("new/c.json")])
+    #expect(outcome.status == 1)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
+  }
+
   @Test func aDryRunAndASimulatedSensorKeepNothing() throws {
     let directory = try TemporaryDirectory()
     let home = ["HOME": directory.path]

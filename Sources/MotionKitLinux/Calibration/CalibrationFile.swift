@@ -96,21 +96,48 @@ public struct CalibrationFile: Sendable {
         throw fault(
           "sensor \(index + 1) is not whole: it needs kind, identity, an offset of 3 numbers and a matrix of 3 x 3")
       }
-      keep(calibration)
+      let name = "sensor \(index + 1) (\(calibration.kind.name) '\(calibration.identity)')"
+      if let reason = calibration.impossibility ?? impossibility(of: sensor) { throw fault("\(name): \(reason)") }
+      if let other = calibrations.firstIndex(where: { $0.isOfSameSensor(as: calibration) }) {
+        throw fault("\(name) is the same as sensor \(other + 1); keep one of them")
+      }
+      calibrations.append(calibration)
     }
   }
 
   /// Adds a calibration in place of an older one of the same sensor.
   public mutating func keep(_ calibration: StoredCalibration) {
-    let index = calibrations.firstIndex {
-      $0.kind == calibration.kind && $0.identity == calibration.identity && $0.name == calibration.name
-    }
+    let index = calibrations.firstIndex { $0.isOfSameSensor(as: calibration) }
     if let index { calibrations[index] = calibration } else { calibrations.append(calibration) }
   }
 
   /// The calibration of a sensor; nil where there is none.
   public func calibration(of sensor: SensorDescription) -> StoredCalibration? {
     calibrations.first { $0.isOf(sensor) }
+  }
+
+  /// Finds out whether `write` can work: makes a file beside it, or in the nearest directory above it that there is,
+  /// and takes it away again.
+  ///
+  /// - Throws: `MotionKitError.fileSystem`, as `write` would.
+  public func checkWritable() throws(MotionKitError) {
+    var status = stat()
+    if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+      throw .file(path, FileFault(errno: status.st_mode & S_IFMT == S_IFDIR ? EISDIR : ESPIPE))
+    }
+    var directory = path
+    repeat {
+      guard let slash = directory.lastIndex(of: "/") else {
+        directory = "."
+        break
+      }
+      directory = slash == directory.startIndex ? "/" : String(directory[..<slash])
+    } while directory != "/" && stat(directory, &status) != 0 && errno == ENOENT
+    let probe = "\(directory)/.motionkit-\(getpid())"
+    let file = open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw .file(path, FileFault(errno: errno)) }
+    close(file)
+    unlink(probe)
   }
 
   /// Writes the file, and makes its directory where it is missing. Either the old or the new file is whole at any time.
@@ -142,6 +169,55 @@ extension FileLayer {
       try createDirectory(path)
     }
   }
+}
+
+extension StoredCalibration {
+  fileprivate func isOfSameSensor(as other: StoredCalibration) -> Bool {
+    kind == other.kind && identity == other.identity && name == other.name
+  }
+
+  /// More than any sensor of a kind can be off by: its widest range, in its unit.
+  private var largestOffset: Double {
+    switch kind {
+    case .accelerometer: 1000  // 100 g
+    case .gyroscope: 100  // over 4000 °/s
+    case .magnetometer: 10_000  // 100 gauss
+    case .barometer, .stepCounter: 1000
+    }
+  }
+
+  /// Why no sensor can have this calibration; nil where one can.
+  fileprivate var impossibility: String? {
+    let offset = calibration.offset
+    let largest = max(abs(offset.x), abs(offset.y), abs(offset.z))
+    if largest > largestOffset {
+      return "an offset of \(largest) is more than a \(kind.name) can have (\(largestOffset))"
+    }
+    let (x, y, z) = (calibration.x, calibration.y, calibration.z)
+    // Each axis keeps its scale within a factor of 100, and the three span space with at least a thousandth of the
+    // volume that right angles would give: far outside what a part can be, and far from what rounding makes singular.
+    let volume = x.norm * y.norm * z.norm
+    guard [x, y, z].allSatisfy({ (0.01...100).contains($0.norm) }), abs(x.dot(y.cross(z))) > 1e-3 * volume else {
+      return "its matrix is singular or scales by less than 0.01 or more than 100"
+    }
+    if rests.contains(where: { $0.bias.norm > largestOffset }) {
+      return "a bias in 'rests' is more than a \(kind.name) can have (\(largestOffset))"
+    }
+    return nil
+  }
+}
+
+/// Which number of a stored sensor cannot be; nil where all can. One that is missing or null is not known.
+private func impossibility(of sensor: JSONValue) -> String? {
+  let ranges: [(name: String, range: ClosedRange<Double>)] = [
+    ("quality_percent", 0...100), ("residual", 0...1e6), ("temperature_c", -273...1000),
+  ]
+  for (name, range) in ranges {
+    if let number = sensor[name]?.double, !number.isNaN, !range.contains(number) {
+      return "\(name) is \(number), which is not within \(range.lowerBound) to \(range.upperBound)"
+    }
+  }
+  return nil
 }
 
 extension StoredCalibration {

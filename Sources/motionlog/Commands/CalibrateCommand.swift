@@ -15,6 +15,8 @@ enum CalibrateCommand {
     let settings = try RunSettings(arguments)
     let source = try openSource(settings.source, pacing: try ReplayCommand.pacing(arguments))
     let target = try target(arguments, uri: source.description.uri)
+    // Before the measuring, which would be in vain.
+    if case .file(let path) = target { try CalibrationFile(path: path).checkWritable() }
 
     var request = settings.request
     request.required = [kind]

@@ -99,6 +99,35 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    (#""offset":[1e30,0,0],"matrix":[[1,0,0],[0,1,0],[0,0,1]]"#, "offset"),
+    (#""offset":[0,0,0],"matrix":[[0,0,0],[0,0,0],[0,0,0]]"#, "matrix"),
+    (#""offset":[0,0,0],"matrix":[[1,0,0],[2,0,0],[0,0,1]]"#, "matrix"),
+    (#""offset":[0,0,0],"matrix":[[1e9,0,0],[0,1,0],[0,0,1]]"#, "matrix"),
+    (#""offset":[0,0,0],"matrix":[[1,0,0],[0,1,0],[0,0,1]],"quality_percent":-5000000000"#, "quality_percent"),
+    (#""offset":[0,0,0],"matrix":[[1,0,0],[0,1,0],[0,0,1]],"residual":-1"#, "residual"),
+    (#""offset":[0,0,0],"matrix":[[1,0,0],[0,1,0],[0,0,1]],"temperature_c":1e300"#, "temperature_c"),
+    (
+      #""offset":[0,0,0],"matrix":[[1,0,0],[0,1,0],[0,0,1]],"rests":[{"bias":[1e9,0,0],"temperature_c":20}]"#, "rests"
+    ),
+    (
+      #""offset":[0,0,0],"matrix":[[1,0,0],[0,1,0],[0,0,1]]},{"kind":"gyroscope","identity":"a","#
+        + #""offset":[0,0,0],"matrix":[[1,0,0],[0,1,0],[0,0,1]]"#, "same as sensor 1"
+    ),
+  ])
+  func whatNoSensorCanHaveIsRefusedWithTheEntryAndTheReason(entry: String, word: String) throws {
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    let path = directory + "/impossible.json"
+    try #"{"format":1,"sensors":[{"kind":"gyroscope","identity":"a",\#(entry)}]}"#.write(
+      toFile: path, atomically: true, encoding: .utf8)
+    #expect {
+      try CalibrationFile(path: path)
+    } throws: {
+      guard case .invalidFile(path, _, _, let reason)? = $0 as? MotionKitError else { return false }
+      return reason.contains("sensor ") && reason.contains("(gyroscope 'a')") && reason.contains(word)
+    }
+  }
+
   @Test func aDirectoryThatCannotBeMadeIsAnError() throws {
     var file = try CalibrationFile(path: "/proc/none/calibration.json")
     file.keep(calibration(.gyroscope, x: 1))
