@@ -32,11 +32,12 @@ enum HistoryChoice: Equatable {
     switch self {
     case .none: return nil
     case .file(let path):
-      // Old recordings stay until a device writes.
-      let history = try StepHistory(path: path, keepingDays: isDevice ? nil : .infinity)
+      // Old recordings stay until a device writes, unless the user says how long things are kept.
+      let keepsAll = !isDevice && !StepHistory.isKeptTimeChosen
+      let history = try StepHistory(path: path, keepingDays: keepsAll ? .infinity : nil)
       return StepHistoryRecorder(history: history, source: description)
     case .automatic:
-      guard isDevice else { return nil }
+      guard isDevice, !StepHistory.isSwitchedOff else { return nil }
       do {
         return StepHistoryRecorder(history: try StepHistory(), source: description)
       } catch {

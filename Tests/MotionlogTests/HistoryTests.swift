@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import MotionKitLinux
+import SensorFusion
 import Testing
 
 @testable import motionlog
@@ -122,6 +123,69 @@ import Testing
     let nowhere = try run(["live", "-u", source, "-d", "500ms"], ["MOTIONKIT_HISTORY": "/proc/none/history.sqlite"])
     #expect(nowhere.status == 0)
     #expect(nowhere.error.contains("/proc/none"))
+  }
+
+  @Test func aHistoryThatIsSwitchedOffIsSaidAndNotBegun() throws {
+    let directory = try TemporaryDirectory()
+    let off = ["MOTIONKIT_HISTORY": "none", "HOME": directory.path]
+    for command in ["steps", "altitude"] {
+      let outcome = try run([command], off)
+      #expect(outcome.status == 2)
+      #expect(outcome.error.contains("the history is switched off (MOTIONKIT_HISTORY=none)"), "\(outcome.error)")
+      #expect(!(try run([command, "--help"]).output.contains("PATH|none")))
+    }
+    let emulator = try Emulator(uri: "sim:walk", settings: Emulator.Settings())
+    defer { emulator.stop() }
+    let process = BuiltProgram.process(
+      ["live", "-u", "ip:127.0.0.1:\(emulator.server.port)", "-d", "500ms", "-q"], environment: off)
+    process.currentDirectoryURL = URL(fileURLWithPath: directory.path)
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
+  }
+
+  /// A history with ten steps of three days ago.
+  private func oldHistory(_ path: String) throws {
+    let then = Int64(time(nil) - 3 * 86_400) * 1_000_000_000
+    let history = try StepHistory(path: path, keepingDays: .infinity)
+    let writer = try StepHistoryWriter(
+      history: history, source: "old", anchor: ClockAnchor(time: Timestamp(seconds: 0), utcNanoseconds: then))
+    let steps = (1...10).map {
+      Step(time: Timestamp(seconds: Double($0)), number: Int64($0), cadence: 0, isInterpolated: false)
+    }
+    writer.add(steps: steps, distance: nil)
+    try writer.finish()
+  }
+
+  @Test func aSceneDeletesWhatIsOlderThanTheDaysToKeep() throws {
+    let directory = try TemporaryDirectory()
+    let file = directory("history.sqlite")
+    try oldHistory(file)
+    let live = ["live", "-u", "sim:walk", "--speed", "max", "-d", "20s", "-q", "--history", file]
+    func week() throws -> [Int] {
+      let week = try object(run(["steps", "--week", "--json", "--history", file]))
+      return try #require(week["days"] as? [[String: Any]]).compactMap { $0["steps"] as? Int }
+    }
+    // Unasked, a scene deletes nothing.
+    #expect(try run(live).status == 0)
+    #expect(try week()[3] == 10)
+    #expect(try run(live, ["MOTIONKIT_HISTORY_DAYS": "1"]).status == 0)
+    let left = try week()
+    #expect(left[3] == 0 && left[6] > 0)
+  }
+
+  @Test(arguments: ["0", "-1", "abc", "2d"])
+  func daysThatMakeNoSenseAreNamed(days: String) throws {
+    let directory = try TemporaryDirectory()
+    let file = directory("history.sqlite")
+    try oldHistory(file)
+    for arguments in [["live", "-u", "sim:walk", "--speed", "max", "-d", "2s"], ["steps"]] {
+      let outcome = try run(arguments + ["--history", file], ["MOTIONKIT_HISTORY_DAYS": days])
+      #expect(outcome.status != 0)
+      #expect(outcome.error.contains("MOTIONKIT_HISTORY_DAYS=\(days)"), "\(outcome.error)")
+    }
   }
 
   @Test func whatCannotBeIsSaid() throws {

@@ -33,6 +33,9 @@ public final class StepHistory: MotionHistory, Sendable {
   ///     `MOTIONKIT_HISTORY_DAYS` says, else seven.
   /// - Throws: `MotionKitError` where the file cannot be made, read or understood, or the variable makes no sense.
   public init(path: String? = nil, keepingDays days: Double? = nil) throws(MotionKitError) {
+    if path == nil, Self.isSwitchedOff {
+      throw .unsupported(what: "the step history, switched off by MOTIONKIT_HISTORY=none,", hint: "name its file")
+    }
     let path = path ?? Self.defaultPath
     self.path = path
     let nanoseconds: Double
@@ -51,6 +54,12 @@ public final class StepHistory: MotionHistory, Sendable {
     if let problem = number.problem(variable) { throw problem }
     return number.value(variable) ?? 7
   }
+
+  /// Whether `MOTIONKIT_HISTORY=none` says that the user wants no history.
+  public static var isSwitchedOff: Bool { environment("MOTIONKIT_HISTORY") == "none" }
+
+  /// Whether `MOTIONKIT_HISTORY_DAYS` says how long a history keeps.
+  public static var isKeptTimeChosen: Bool { environment("MOTIONKIT_HISTORY_DAYS") != nil }
 
   /// The file that is used when none is named.
   public static var defaultPath: String {

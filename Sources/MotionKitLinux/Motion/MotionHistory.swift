@@ -67,6 +67,7 @@ public enum MotionHistories {
   /// (`StepHistory.defaultPath`) if it has begun; nil where there is none or it cannot be read.
   public static var current: (any MotionHistory)? {
     if let history = override ?? chosen.withLock({ $0 }) { return history }
+    if path == nil, StepHistory.isSwitchedOff { return nil }
     guard access(path ?? StepHistory.defaultPath, F_OK) == 0 else { return nil }
     return try? forWriting()
   }
@@ -85,6 +86,9 @@ public enum MotionHistories {
   /// The history in use; throws where there is none, saying how one comes about.
   static func required() throws(MotionKitError) -> any MotionHistory {
     if let current { return current }
+    if path == nil, StepHistory.isSwitchedOff {
+      throw .notFound(what: "a step history", hint: "MOTIONKIT_HISTORY=none switches it off; set it to a file")
+    }
     throw .notFound(
       what: "a step history at \(StepHistory.defaultPath)",
       hint: "it begins when steps are first counted on a device; MOTIONKIT_HISTORY names another file")

@@ -125,7 +125,9 @@ public final class SharedSource: Sendable {
     var history: (@Sendable () throws(MotionKitError) -> StepHistory)?
     if let parsed = try? SourceURI(uri), case .iio = parsed {
       isDevice = true
-      history = { () throws(MotionKitError) in try MotionHistories.forWriting() }
+      if MotionHistories.path != nil || !StepHistory.isSwitchedOff {
+        history = { () throws(MotionKitError) in try MotionHistories.forWriting() }
+      }
     }
     self.init(
       uri: uri, stepping: stepping, calibration: calibration, isDevice: isDevice,

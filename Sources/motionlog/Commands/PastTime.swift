@@ -19,10 +19,15 @@ struct PastTime {
     switch try HistoryChoice(arguments) {
     case .none:
       throw UsageError.badValue(option: Option.history.long, value: "none", expected: "a history's file")
-    case .automatic: path = StepHistory.defaultPath
+    case .automatic:
+      if StepHistory.isSwitchedOff {
+        throw UsageError.conflict("the history is switched off (MOTIONKIT_HISTORY=none); --history PATH names a file")
+      }
+      path = StepHistory.defaultPath
     case .file(let named): path = named
     }
-    history = access(path, F_OK) == 0 ? try StepHistory(path: path, keepingDays: .infinity) : nil
+    // Only writing deletes; a variable that makes no sense is an error here already.
+    history = access(path, F_OK) == 0 ? try StepHistory(path: path) : nil
     now = LocalTime.now
     dayStart = LocalTime.dayStart(now)
     dayEnd = LocalTime.dayStart(now, offset: 1)
