@@ -32,7 +32,8 @@ enum Help {
     lines += command.text
     lines += ["", "options:"]
     for option in command.options + Command.common {
-      lines += self.lines(of: option, command.optionHelp[option] ?? option.help)
+      let placeholder = command.optionPlaceholder[option] ?? option.placeholder
+      lines += self.lines(of: option, placeholder, command.optionHelp[option] ?? option.help)
     }
     lines += ["", "examples:"]
     let width = command.examples.map(\.line.count).max() ?? 0
@@ -44,10 +45,9 @@ enum Help {
 
   private static let optionWidth = 26
 
-  private static func lines(of option: Option, _ help: [String]) -> [String] {
+  private static func lines(of option: Option, _ placeholder: String?, _ help: [String]) -> [String] {
     let short = option.short.map { "-\($0), " } ?? "    "
-    let placeholder = option.placeholder.map { " " + $0 } ?? ""
-    let name = short + option.long + placeholder
+    let name = short + option.long + (placeholder.map { " " + $0 } ?? "")
     let left = "  " + Format.right(pad: optionWidth, name)
     let indent = String(repeating: " ", count: 2 + optionWidth)
     // A name that leaves no room has a line of its own.

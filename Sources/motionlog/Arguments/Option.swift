@@ -192,7 +192,7 @@ enum Option: String, CaseIterable {
         "it is MOTIONKIT_HISTORY, else motionkit/history.sqlite in ~/.local/state)",
       ]
     case .week: ["the last seven days, a bar a day"]
-    case .quiet: ["errors only"]
+    case .quiet: ["errors only: no notes and no progress; results still go to standard output"]
     case .verbose: ["more detail"]
     case .noColor: ["no colour (NO_COLOR does the same)"]
     case .help: ["this text"]

@@ -12,6 +12,8 @@ struct Command: Sendable {
   var options: [Option]
   /// Help for options that mean something special here.
   var optionHelp: [Option: [String]] = [:]
+  /// What stands for the value of an option in help, where it takes less here than elsewhere.
+  var optionPlaceholder: [Option: String] = [:]
   /// Command lines with what they do. The first runs on a machine without sensors.
   var examples: [(line: String, comment: String)]
   /// What it does.
@@ -29,6 +31,7 @@ struct Command: Sendable {
   private static let pastHelp: [Option: [String]] = [
     .history: ["the history's file", "(default: MOTIONKIT_HISTORY, else motionkit/history.sqlite in ~/.local/state)"]
   ]
+  private static let pastPlaceholder: [Option: String] = [.history: "PATH"]
 
   /// Every command, in the order of the help.
   static let all: [Command] = [
@@ -208,7 +211,7 @@ struct Command: Sendable {
       options: [.source, .host, .port, .sensors, .rate, .speed, .once, .duration],
       examples: [
         ("motionlog emulate walk", "a board that is carried about; then, elsewhere:"),
-        ("iio_readdev -u ip:127.0.0.1 -s 100 accel_3d | xxd", "100 samples of its accelerometer"),
+        ("iio_readdev -u ip:127.0.0.1 -b 10 -s 100 accel_3d | xxd", "100 samples of its accelerometer"),
         ("motionlog emulate recordings/walk --host 0.0.0.0", "a recording, for the whole network"),
       ],
       run: EmulateCommand.run),
@@ -217,10 +220,10 @@ struct Command: Sendable {
       text: [
         "Steps, distance, floors and time spent walking, today by the hour, from the history that live, record and",
         "applications write while they read a device. Distances need MOTIONKIT_HEIGHT_M, the walker's height. Hours and",
-        "days are those of the local clock.",
+        "days are those of the local clock. Writing deletes what is older than MOTIONKIT_HISTORY_DAYS, 7 if not set.",
       ],
       options: [.week, .history, .json],
-      optionHelp: pastHelp,
+      optionHelp: pastHelp, optionPlaceholder: pastPlaceholder,
       examples: [
         ("motionlog steps", "today, by the hour"),
         ("motionlog steps --week", "a bar a day"),
@@ -236,6 +239,7 @@ struct Command: Sendable {
       ],
       options: [.week, .history, .json],
       optionHelp: pastHelp.merging([.week: ["each climb of the last seven days, instead of today's"]]) { $1 },
+      optionPlaceholder: pastPlaceholder,
       examples: [
         ("motionlog altitude", "the climbs of today"),
         ("motionlog altitude --week --json", "seven days, for programs"),
