@@ -192,6 +192,32 @@ import Testing
     #expect(distance < 1e-4)
   }
 
+  @Test(arguments: ["--accel-unit", "--gyro-unit", "--mag-unit", "--pressure-unit", "--time-unit"])
+  func aUnitThatIsNoneIsBadUsage(option: String) throws {
+    let directory = try TemporaryDirectory()
+    let log = directory("log.csv")
+    try "time,x,y,z\n0,0,0,1\n0.01,0,0,1\n".write(toFile: log, atomically: true, encoding: .utf8)
+    let outcome = try BuiltProgram.run(["import", log, "--to", directory("session"), option, "parsec"])
+    #expect(outcome.status == 2)
+    #expect(outcome.error.contains("option \(option): 'parsec' is not one of "), "\(outcome.error)")
+  }
+
+  @Test(arguments: [
+    ("pressure (mmHg)", "760", "mmHg"), ("pressure (inHg)", "29.9", "inHg"),
+    ("gyro_x (rpm),gyro_y (rpm),gyro_z (rpm)", "1,2,3", "rpm"),
+    ("accel_x (ft/s²),accel_y (ft/s²),accel_z (ft/s²)", "0,0,32.2", "ft/s²"),
+  ])
+  func aHeadersUnknownUnitIsNamedAndNotGuessed(columns: String, values: String, unit: String) throws {
+    let directory = try TemporaryDirectory()
+    let log = directory("log.csv")
+    let rows = (0..<5).map { "0.0\($0),\(values)\n" }.joined()
+    try "time (s),\(columns)\n\(rows)".write(toFile: log, atomically: true, encoding: .utf8)
+    let outcome = try BuiltProgram.run(["import", log, "--to", directory("session")])
+    #expect(outcome.status == 5, "\(outcome.error)")
+    #expect(outcome.error.contains("unit '\(unit)' is not known"), "\(outcome.error)")
+    #expect(!outcome.error.contains("looks like"))
+  }
+
   @Test func aLogWithoutAUnitIsRefusedWithTheOptionThatHelps() throws {
     let directory = try TemporaryDirectory()
     let log = directory("log.csv")

@@ -40,6 +40,9 @@ enum ImportCommand {
     options.fieldUnit = arguments[.magUnit]
     options.pressureUnit = arguments[.pressureUnit]
     options.timeUnit = arguments[.timeUnit]
+    if let (option, unit, known) = options.unknownUnit {
+      throw .badValue(option: option, value: unit, expected: "one of " + known.joined(separator: ", "))
+    }
     if let text = arguments[.accelSign] {
       guard let sign = AccelerationSign(rawValue: text) else {
         throw .badValue(option: Option.accelSign.long, value: text, expected: "specific-force or core-motion")

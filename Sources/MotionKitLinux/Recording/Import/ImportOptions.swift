@@ -38,6 +38,23 @@ public struct ImportOptions: Hashable, Sendable {
 
   /// Nothing said.
   public init() {}
+
+  /// The first unit said that is none of what it is for, with those that are; nil where all are known.
+  public var unknownUnit: (option: String, unit: String, known: [String])? {
+    let units: [(option: String, unit: String?, quantity: ImportQuantity)] = [
+      ("--accel-unit", accelerationUnit, .acceleration), ("--gyro-unit", rotationUnit, .rotation),
+      ("--mag-unit", fieldUnit, .field), ("--pressure-unit", pressureUnit, .pressure),
+    ]
+    for (option, unit, quantity) in units {
+      if let unit, ImportUnit.factor(unit, quantity) == nil {
+        return (option, unit, ImportUnit.table(quantity).keys.sorted())
+      }
+    }
+    if let timeUnit, ImportUnit.timeDecimals(timeUnit) == nil {
+      return ("--time-unit", timeUnit, ["s", "ms", "us", "ns"])
+    }
+    return nil
+  }
 }
 
 /// What an import did, and what it noticed.

@@ -67,6 +67,14 @@ extension Importer {
     }
     guard let (factor, unit, isTold) = try factor(group) else {
       let name = group.quantity.rawValue
+      // A unit that stands there is not guessed away.
+      if let unit = group.unit {
+        let flag = unitOption(group.quantity).flag
+        problems.append(
+          "\(group.names): unit '\(unit)' is not known for \(name); convert the values, or say a unit with its scale"
+            + " (\(flag))" + (slowNote.isEmpty ? "" : "; \(slowNote)"))
+        return
+      }
       let guess =
         switch group.quantity {
         case .acceleration, .linearAcceleration, .gravity: ImportChecks.guess(force: median)
