@@ -31,6 +31,9 @@ public struct ReadReport: Hashable, Sendable {
     case crlf = "line ends are CR LF"
     /// A column that no one knows.
     case unknownColumn = "unknown column, ignored"
+    /// A file whose first line does not hold the names of its columns; left out by a check and a repair (a replay does
+    /// not begin).
+    case badHeader = "no file of a session, left out"
     /// A file that session.json speaks of is not there.
     case missingFile = "file is missing"
     /// The file has fewer good rows than session.json's closing summary tells.

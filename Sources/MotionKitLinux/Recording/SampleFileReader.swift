@@ -61,7 +61,7 @@ final class SampleFileReader {
     let names = CSVText.cells(line.text)
     for name in names {
       roles.append(Int8(file.columns.firstIndex(of: name) ?? -1))
-      if !file.columns.contains(name) { note(.unknownColumn, line: 1, detail: name) }
+      if !file.columns.contains(name) { note(.unknownColumn, line: 1, detail: CSVText.shown(name)) }
     }
     isPlain = names == file.columns
     for (index, column) in file.columns.enumerated() where !isOptional(index) {
@@ -69,7 +69,7 @@ final class SampleFileReader {
       if count == 0 {
         throw fault(
           1, 1,
-          "the column '\(column)' is missing (found: \(names.joined(separator: ", "))); a session's files have it;"
+          "the column '\(column)' is missing (found: \(CSVText.shown(names.joined(separator: ", ")))); a session's files have it;"
             + " use import for other programs' files")
       }
       if count > 1 { throw fault(1, 1, "the column '\(column)' is there \(count) times") }
@@ -274,7 +274,7 @@ final class SampleFileReader {
     var p = cell
     let (first, last) = NumberText.cell(&p, end: line.end)
     let text = String(decoding: UnsafeBufferPointer(start: first, count: last - first), as: UTF8.self)
-    let reason = "'\(text)' in column '\(file.columns[role])' is no number"
+    let reason = "'\(CSVText.shown(text))' in column '\(file.columns[role])' is no number"
     guard skipsBadRows else { throw fault(line.number, cell - line.start + 1, reason) }
     note(.badRow, line: line.number, detail: reason)
   }
@@ -297,7 +297,7 @@ final class SampleFileReader {
     if lines.isMediumDamaged { note(.damagedData, line: lines.lineNumber + 1) }
     if lines.hasByteOrderMark { note(.byteOrderMark, line: 1) }
     if lines.crlfLines > 0 { note(.crlf, count: Int64(lines.crlfLines)) }
-    if rows == 0, let firstBadWidth {
+    if rows == 0, !skipsBadRows, let firstBadWidth {
       let cause = firstBadWidth.cells > roles.count ? "; a decimal comma?" : ""
       throw fault(
         firstBadWidth.line, 1,

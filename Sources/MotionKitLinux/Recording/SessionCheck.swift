@@ -22,7 +22,7 @@ public struct SessionCheck: Sendable {
     if let difference = verification?.difference {
       lines.append(
         "\(difference.path):\(difference.line): \(difference.column.isEmpty ? "row" : difference.column) is "
-          + "'\(difference.recorded)', the samples give '\(difference.recomputed)'")
+          + "'\(CSVText.shown(difference.recorded))', the samples give '\(CSVText.shown(difference.recomputed))'")
     }
     if !verificationFault.isEmpty { lines.append("the derived files were not compared: \(verificationFault)") }
     return lines

@@ -55,13 +55,29 @@ public final class SessionReader {
     for sensor in info.sensors where !found.contains(sensor.kind) {
       headerReport.add(.missingFile, file: SessionFile(sensor.kind).fileName)
     }
-    sensors = found.filter { wanted?.contains($0) ?? true }
     var streams: [SampleStream] = []
-    for kind in sensors {
-      let lines = try files.lines(SessionFile(kind))
-      streams.append(SampleStream(try SampleFileReader(kind, lines: lines, skipsBadRows: skipsBadRows)))
+    var firstFault: MotionKitError?
+    for kind in found where wanted?.contains(kind) ?? true {
+      do throws(MotionKitError) {
+        let lines = try files.lines(SessionFile(kind))
+        streams.append(SampleStream(try SampleFileReader(kind, lines: lines, skipsBadRows: skipsBadRows)))
+      } catch {
+        guard skipsBadRows else { throw error }
+        headerReport.add(leftOut: SessionFile(kind), error)
+        firstFault = firstFault ?? error
+      }
     }
-    let events = files.has(.events) ? try EventFileReader(lines: try files.lines(.events)) : nil
+    if streams.isEmpty, let firstFault { throw firstFault }
+    sensors = streams.map { $0.kind }
+    var events: EventFileReader?
+    if files.has(.events) {
+      do throws(MotionKitError) {
+        events = try EventFileReader(lines: try files.lines(.events), skipsBadRows: skipsBadRows)
+      } catch {
+        guard skipsBadRows else { throw error }
+        headerReport.add(leftOut: .events, error)
+      }
+    }
     self.events = events
     self.streams = streams
     cursors = .allocate(capacity: max(1, streams.count))
@@ -294,6 +310,17 @@ public final class SessionReader {
     } catch {
       eventHead = nil
       fail(error)
+    }
+  }
+}
+
+extension ReadReport {
+  /// Adds a file that cannot be read as a session's.
+  fileprivate mutating func add(leftOut file: SessionFile, _ fault: MotionKitError) {
+    if case .invalidFile(_, let line, _, let reason) = fault {
+      add(.badHeader, file: file.fileName, line: line, detail: reason)
+    } else {
+      add(.badHeader, file: file.fileName, detail: "\(fault)")
     }
   }
 }

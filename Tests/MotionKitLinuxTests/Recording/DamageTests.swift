@@ -77,4 +77,33 @@ import Testing
     #expect(check.report.entries.contains { $0.finding == .fewerRows && $0.file == file.fileName })
     #expect(!check.isSound)
   }
+
+  @Test(arguments: [
+    (SessionFile.magnetometer, "foo,bar\n1,2\n"), (.barometer, "\u{1}\u{FFFD}\u{7F},\u{1B}[2J\n\u{2}\n"),
+    (.gyroscope, String(repeating: "\0", count: 4096) + "1,2,3\n1000.5,1,2,3\n"),
+    (.magnetometer, "timestamp_s,x_uT,y_uT,z_uT\n1,2\n"), (.events, "foo,bar\n"),
+    (.events, "timestamp_s,event,detail\n\0,mark,x\nabc,mark,x\n"),
+  ])
+  func aRepairLeavesOutAFileThatCannotBeReadAndCopiesTheOthers(file: SessionFile, text: String) throws {
+    let told = try #require(try SessionReader(directory: walk).info.closing?.rows)
+    damage(file) { $0 = Array(text.utf8) }
+    let problems = try checkSession(walk).problems
+    let named = try #require(problems.first { $0.contains(file.fileName) })
+    for line in problems {
+      #expect(line.count < 300 && !line.unicodeScalars.contains { $0.properties.generalCategory == .control })
+    }
+    #expect(named.hasPrefix(file.fileName))
+    try repairSession(walk, to: directory.file("copy"))
+    let copy = try checkSession(directory.file("copy"))
+    for kind in [SensorKind.accelerometer, .gyroscope, .magnetometer, .barometer] {
+      #expect((copy.rows[kind] ?? 0) == (SessionFile(kind) == file ? 0 : told[SessionFile(kind)]), "\(kind)")
+    }
+    #expect(copy.verification?.isIdentical == true, "\(copy.problems)")
+  }
+
+  @Test func whatAMessageQuotesIsShortAndPrintable() {
+    #expect(CSVText.shown("a b,ö") == "a b,ö")
+    #expect(CSVText.shown("a\0\u{1B}[b") == "a\u{FFFD}\u{FFFD}[b")
+    #expect(CSVText.shown(String(repeating: "x", count: 5000)) == String(repeating: "x", count: 60) + "…")
+  }
 }
