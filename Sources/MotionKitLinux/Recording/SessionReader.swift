@@ -114,6 +114,13 @@ public final class SessionReader {
       whole.sensors += part.sensors.filter { whole.sensor($0.kind) == nil }
       info = whole
     }
+    var missing = files.missingParts
+    if files.isRotated, let last = closings.last, let next = last?.continuesIn, !missing.contains(next),
+      !files.parts.contains(files.path + "/" + next)
+    {
+      missing.append(next)
+    }
+    for part in missing { report.add(.missingPart, file: part) }
     if files.infoFiles.count < files.parts.count { report.add(.missingInfo, file: "session.json") }
     guard var info else {
       var fallback = SessionInfo(
@@ -312,6 +319,16 @@ public final class SessionReader {
       fail(error)
     }
   }
+}
+
+extension ClosingSummary {
+  /// The name of the part that a full one says it goes on in; nil where it was the last.
+  fileprivate var continuesIn: String? {
+    ended.hasPrefix(Self.continued) ? String(ended.dropFirst(Self.continued.count)) : nil
+  }
+
+  /// How a full part ended.
+  static let continued = "continued in "
 }
 
 extension ReadReport {
