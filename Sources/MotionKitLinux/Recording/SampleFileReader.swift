@@ -50,6 +50,8 @@ final class SampleFileReader {
     report.add(finding, file: place.name, line: line > 0 ? place.line : 0, count: count, detail: detail)
   }
 
+  private func noteDamage() { note(.damagedData, line: lines.lineNumber + 1, detail: lines.wordsOfDamage) }
+
   private func readHeader() throws(MotionKitError) {
     guard let line = try lines.next() else {
       // An empty file, or a header cut short by a crash: no rows.
@@ -294,7 +296,7 @@ final class SampleFileReader {
   private func finish() throws(MotionKitError) {
     isAtEnd = true
     if lines.tornBytes > 0 { note(.tornLastLine, line: lines.lineNumber + 1) }
-    if lines.isMediumDamaged { note(.damagedData, line: lines.lineNumber + 1) }
+    if lines.isMediumDamaged { noteDamage() }
     if lines.hasByteOrderMark { note(.byteOrderMark, line: 1) }
     if lines.crlfLines > 0 { note(.crlf, count: Int64(lines.crlfLines)) }
     if rows == 0, !skipsBadRows, let firstBadWidth {

@@ -77,7 +77,9 @@ extension ReadReport {
       while let line = try lines.next() {
         if line.number > 1, !line.isDamaged, !line.isBlank { found += 1 }
       }
-      if lines.isMediumDamaged { add(.damagedData, file: file.fileName, line: lines.lineNumber + 1) }
+      if lines.isMediumDamaged {
+        add(.damagedData, file: file.fileName, line: lines.lineNumber + 1, detail: lines.wordsOfDamage)
+      }
       if found < expected {
         add(.fewerRows, file: file.fileName, detail: "\(found) of \(expected), the rest is lost")
       }
