@@ -41,6 +41,27 @@ enum CSVText {
     return cells
   }
 
+  /// What a message quotes of a file's content: printable, however damaged it is, and short.
+  static func shown(_ text: String) -> String {
+    var result = ""
+    var count = 0
+    for scalar in text.unicodeScalars {
+      if count == longestShown { return result + "…" }
+      let isPrintable: Bool
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned, .privateUse, .surrogate:
+        isPrintable = false
+      default: isPrintable = true
+      }
+      result.unicodeScalars.append(isPrintable ? scalar : "\u{FFFD}")
+      count += 1
+    }
+    return result
+  }
+
+  /// Characters: the rest of a line says where it is and why it is shown.
+  private static let longestShown = 60
+
   /// Whether a quoted cell is still open at the end of the text: the record goes on in the next line.
   static func isOpen(_ record: String) -> Bool {
     record.utf8.count { $0 == 0x22 } % 2 == 1

@@ -64,12 +64,18 @@ final class ZstdBytes: ByteSource {
   private var wanted: Int
   private(set) var isDamaged = false
 
+  private let path: String
+  /// Bytes given out, and those of them whose frame has ended well.
+  private var given = 0
+  private var vouchedFor = 0
+
   private let firstWanted: Int
 
   /// A file that needs a larger window than this, as a power of two, is not one of a recorder: 8 MiB.
   private static let largestWindowLog: Int32 = 23
 
   init(path: String) throws(FileFault) {
+    self.path = path
     file = try FileBytes(path: path)
     guard let context = ZSTD_createDCtx() else { throw FileFault(errno: 12 /* ENOMEM */) }
     self.context = context
@@ -97,6 +103,8 @@ final class ZstdBytes: ByteSource {
         let result = ZSTD_decompressStream(context, &output, &source)
         isDamaged = ZSTD_isError(result) != 0
         inputPosition = source.pos
+        given += output.pos
+        if result == 0 { vouchedFor = given }
         wanted = isDamaged || result == 0 ? firstWanted : result
         return output.pos
       }
@@ -104,5 +112,20 @@ final class ZstdBytes: ByteSource {
       if unpacked > 0 { return unpacked }
     }
     return 0
+  }
+
+  /// Read again for: few files are damaged.
+  var firstDoubtfulLine: Int? {
+    guard isDamaged, let again = try? ZstdBytes(path: path) else { return nil }
+    var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    var rest = vouchedFor
+    var lines = 0
+    while rest > 0 {
+      let count = chunk.withUnsafeMutableBytes { (try? again.read(into: $0)) ?? 0 }
+      if count == 0 { return nil }
+      lines += chunk.prefix(min(count, rest)).count { $0 == UInt8(ascii: "\n") }
+      rest -= min(count, rest)
+    }
+    return lines + 1
   }
 }

@@ -8,8 +8,12 @@ final class EventFileReader {
   private var isAtEnd = false
   private let name = SessionFile.events.fileName
 
-  init(lines: LineReader) throws(MotionKitError) {
+  /// Whether an event without a time is dropped and counted; otherwise it is an error.
+  private let skipsBadRows: Bool
+
+  init(lines: LineReader, skipsBadRows: Bool = false) throws(MotionKitError) {
     self.lines = lines
+    self.skipsBadRows = skipsBadRows
     guard let header = try record() else {
       isAtEnd = true
       return
@@ -19,12 +23,12 @@ final class EventFileReader {
       guard let index = names.firstIndex(of: column) else {
         throw .invalidFile(
           path: lines.path, line: 1, column: 1,
-          reason: "the column '\(column)' is missing (found: \(names.joined(separator: ", ")))")
+          reason: "the column '\(column)' is missing (found: \(CSVText.shown(names.joined(separator: ", "))))")
       }
       roles.append(index)
     }
     for column in names where !SessionFile.events.columns.contains(column) {
-      report.add(.unknownColumn, file: name, line: 1, detail: column)
+      report.add(.unknownColumn, file: name, line: 1, detail: CSVText.shown(column))
     }
     width = names.count
   }
@@ -69,8 +73,10 @@ final class EventFileReader {
         continue
       }
       guard let time = Self.time(cells[roles[0]]) else {
-        throw .invalidFile(
-          path: lines.path, line: line, column: 1, reason: "'\(cells[roles[0]])' in column 'timestamp_s' is no number")
+        let reason = "'\(CSVText.shown(cells[roles[0]]))' in column 'timestamp_s' is no number"
+        guard skipsBadRows else { throw .invalidFile(path: lines.path, line: line, column: 1, reason: reason) }
+        report.add(.badRow, file: name, line: line, detail: reason)
+        continue
       }
       return SourceEvent(time: time, name: cells[roles[1]], detail: cells[roles[2]])
     }

@@ -10,11 +10,14 @@ protocol ByteSource: AnyObject {
   func place(ofLine line: Int) -> TextPlace?
   /// Whether the text ends where its medium could not be understood any more.
   var isDamaged: Bool { get }
+  /// Of a damaged medium with checksums: the first line that none of them vouches for; nil where that is not known.
+  var firstDoubtfulLine: Int? { get }
 }
 
 extension ByteSource {
   func place(ofLine line: Int) -> TextPlace? { nil }
   var isDamaged: Bool { false }
+  var firstDoubtfulLine: Int? { nil }
 }
 
 /// The text of a file, packed or not, or of one in a zip archive.
@@ -156,6 +159,11 @@ final class LineReader {
 
   /// Whether the text ends where its medium could not be understood any more.
   var isMediumDamaged: Bool { source.isDamaged }
+
+  /// What is to be said of the lines before the damage: they came out, but their frame's checksum does not fit.
+  var wordsOfDamage: String {
+    source.firstDoubtfulLine.map { "rows from line \($0) on may be wrong" } ?? "rows before it may be wrong"
+  }
 
   /// How much of the medium has been read.
   var progress: WorkProgress { source.progress }

@@ -31,6 +31,11 @@ public struct ReadReport: Hashable, Sendable {
     case crlf = "line ends are CR LF"
     /// A column that no one knows.
     case unknownColumn = "unknown column, ignored"
+    /// A file whose first line does not hold the names of its columns; left out by a check and a repair (a replay does
+    /// not begin).
+    case badHeader = "no file of a session, left out"
+    /// A part of a recording in parts is not there.
+    case missingPart = "is missing, and the samples in it"
     /// A file that session.json speaks of is not there.
     case missingFile = "file is missing"
     /// The file has fewer good rows than session.json's closing summary tells.
@@ -85,7 +90,8 @@ public struct ReadReport: Hashable, Sendable {
   /// The lines, with other words for some findings.
   func notes(of words: [Finding: String]) -> [String] {
     entries.map { entry in
-      var note = "\(entry.file): \(words[entry.finding] ?? entry.finding.rawValue)"
+      let verb = entry.finding == .missingPart ? " " : ": "
+      var note = "\(entry.file)\(verb)\(words[entry.finding] ?? entry.finding.rawValue)"
       if entry.count > 1 { note += " (\(entry.count) times)" }
       if entry.firstLine > 0 {
         note += entry.count > 1 ? ", first at line \(entry.firstLine)" : ", line \(entry.firstLine)"

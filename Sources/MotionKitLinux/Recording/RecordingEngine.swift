@@ -259,7 +259,7 @@ final class RecordingEngine: @unchecked Sendable {
   private func beginPart() throws(MotionKitError) {
     let next = (info.part ?? 0) + 1
     var ended = info
-    let summary = try files.end("continued in \(SessionDirectory.partName(Int(next)))")
+    let summary = try files.end(ClosingSummary.continued + SessionDirectory.partName(Int(next)))
     ended.closing = summary
     try files.write(ended)
     files.closeAll()

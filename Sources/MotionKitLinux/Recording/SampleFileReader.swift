@@ -50,6 +50,8 @@ final class SampleFileReader {
     report.add(finding, file: place.name, line: line > 0 ? place.line : 0, count: count, detail: detail)
   }
 
+  private func noteDamage() { note(.damagedData, line: lines.lineNumber + 1, detail: lines.wordsOfDamage) }
+
   private func readHeader() throws(MotionKitError) {
     guard let line = try lines.next() else {
       // An empty file, or a header cut short by a crash: no rows.
@@ -61,7 +63,7 @@ final class SampleFileReader {
     let names = CSVText.cells(line.text)
     for name in names {
       roles.append(Int8(file.columns.firstIndex(of: name) ?? -1))
-      if !file.columns.contains(name) { note(.unknownColumn, line: 1, detail: name) }
+      if !file.columns.contains(name) { note(.unknownColumn, line: 1, detail: CSVText.shown(name)) }
     }
     isPlain = names == file.columns
     for (index, column) in file.columns.enumerated() where !isOptional(index) {
@@ -69,7 +71,7 @@ final class SampleFileReader {
       if count == 0 {
         throw fault(
           1, 1,
-          "the column '\(column)' is missing (found: \(names.joined(separator: ", "))); a session's files have it;"
+          "the column '\(column)' is missing (found: \(CSVText.shown(names.joined(separator: ", ")))); a session's files have it;"
             + " use import for other programs' files")
       }
       if count > 1 { throw fault(1, 1, "the column '\(column)' is there \(count) times") }
@@ -274,7 +276,7 @@ final class SampleFileReader {
     var p = cell
     let (first, last) = NumberText.cell(&p, end: line.end)
     let text = String(decoding: UnsafeBufferPointer(start: first, count: last - first), as: UTF8.self)
-    let reason = "'\(text)' in column '\(file.columns[role])' is no number"
+    let reason = "'\(CSVText.shown(text))' in column '\(file.columns[role])' is no number"
     guard skipsBadRows else { throw fault(line.number, cell - line.start + 1, reason) }
     note(.badRow, line: line.number, detail: reason)
   }
@@ -294,10 +296,10 @@ final class SampleFileReader {
   private func finish() throws(MotionKitError) {
     isAtEnd = true
     if lines.tornBytes > 0 { note(.tornLastLine, line: lines.lineNumber + 1) }
-    if lines.isMediumDamaged { note(.damagedData, line: lines.lineNumber + 1) }
+    if lines.isMediumDamaged { noteDamage() }
     if lines.hasByteOrderMark { note(.byteOrderMark, line: 1) }
     if lines.crlfLines > 0 { note(.crlf, count: Int64(lines.crlfLines)) }
-    if rows == 0, let firstBadWidth {
+    if rows == 0, !skipsBadRows, let firstBadWidth {
       let cause = firstBadWidth.cells > roles.count ? "; a decimal comma?" : ""
       throw fault(
         firstBadWidth.line, 1,

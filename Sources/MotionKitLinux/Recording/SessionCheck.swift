@@ -22,7 +22,7 @@ public struct SessionCheck: Sendable {
     if let difference = verification?.difference {
       lines.append(
         "\(difference.path):\(difference.line): \(difference.column.isEmpty ? "row" : difference.column) is "
-          + "'\(difference.recorded)', the samples give '\(difference.recomputed)'")
+          + "'\(CSVText.shown(difference.recorded))', the samples give '\(CSVText.shown(difference.recomputed))'")
     }
     if !verificationFault.isEmpty { lines.append("the derived files were not compared: \(verificationFault)") }
     return lines
@@ -52,11 +52,39 @@ public func checkSession(
   let size = reader.progress.total
   while reader.takeEvent(before: nil) != nil {}
   var check = SessionCheck(info: reader.info, report: reader.report)
+  try check.report.addMissingDerivedRows(of: reader)
   check.rows = rows
   do throws(MotionKitError) {
     check.verification = try verifySession(directory) { progress($0 + WorkProgress(done: size, total: size)) }
   } catch { check.verificationFault = "\(error)" }
   return check
+}
+
+extension ReadReport {
+  /// Adds what the derived files lack of the rows that the closing summary tells. Of a recording that was cut nobody
+  /// knows how many there were.
+  fileprivate mutating func addMissingDerivedRows(of reader: SessionReader) throws(MotionKitError) {
+    guard let told = reader.info.closing?.rows else { return }
+    for file in SessionFile.derived {
+      guard let expected = told[file], expected > 0 else { continue }
+      guard reader.files.has(file) else {
+        add(.missingFile, file: file.fileName)
+        continue
+      }
+      let lines = try reader.files.lines(file)
+      var found: Int64 = 0
+      // The first line holds the names.
+      while let line = try lines.next() {
+        if line.number > 1, !line.isDamaged, !line.isBlank { found += 1 }
+      }
+      if lines.isMediumDamaged {
+        add(.damagedData, file: file.fileName, line: lines.lineNumber + 1, detail: lines.wordsOfDamage)
+      }
+      if found < expected {
+        add(.fewerRows, file: file.fileName, detail: "\(found) of \(expected), the rest is lost")
+      }
+    }
+  }
 }
 
 /// Makes a clean copy of a session: every good row that can be used, derived files computed anew, a closing summary. What

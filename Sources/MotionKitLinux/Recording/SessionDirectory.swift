@@ -8,6 +8,9 @@ struct SessionDirectory {
   /// The names in each of them.
   private let names: [Set<String>]
 
+  /// The names of the directories of parts that are not there though a later one is.
+  let missingParts: [String]
+
   /// Whether the session was recorded in parts and this is all of them.
   var isRotated: Bool { parts != [path] }
 
@@ -27,6 +30,7 @@ struct SessionDirectory {
     }
     if Self.isSession(own) {
       (parts, names) = ([path], [Set(own)])
+      missingParts = []
       return
     }
     let numbered = own.compactMap { name in Self.number(name).map { (number: $0, name: name) } }
@@ -40,7 +44,14 @@ struct SessionDirectory {
         hint: "it has neither session.json nor a raw file such as accelerometer.csv; import reads other programs' logs")
     }
     (parts, names) = (found.map { $0.0 }, found.map { $0.1 })
+    let there = Set(found.map { $0.0 })
+    // A number of many digits is nobody's part: what is named stays short.
+    let last = min(numbered.map { $0.number }.max() ?? 0, found.count + Self.mostMissing)
+    missingParts = last > 0 ? (1...last).map(Self.partName).filter { !there.contains(path + "/" + $0) } : []
   }
+
+  /// Missing parts that are named at most.
+  private static let mostMissing = 100
 
   private static func isSession(_ names: some Sequence<String>) -> Bool {
     let own = Set(["session.json"] + SessionFile.raw.flatMap { [$0.fileName, $0.packedName] })

@@ -55,13 +55,29 @@ public final class SessionReader {
     for sensor in info.sensors where !found.contains(sensor.kind) {
       headerReport.add(.missingFile, file: SessionFile(sensor.kind).fileName)
     }
-    sensors = found.filter { wanted?.contains($0) ?? true }
     var streams: [SampleStream] = []
-    for kind in sensors {
-      let lines = try files.lines(SessionFile(kind))
-      streams.append(SampleStream(try SampleFileReader(kind, lines: lines, skipsBadRows: skipsBadRows)))
+    var firstFault: MotionKitError?
+    for kind in found where wanted?.contains(kind) ?? true {
+      do throws(MotionKitError) {
+        let lines = try files.lines(SessionFile(kind))
+        streams.append(SampleStream(try SampleFileReader(kind, lines: lines, skipsBadRows: skipsBadRows)))
+      } catch {
+        guard skipsBadRows else { throw error }
+        headerReport.add(leftOut: SessionFile(kind), error)
+        firstFault = firstFault ?? error
+      }
     }
-    let events = files.has(.events) ? try EventFileReader(lines: try files.lines(.events)) : nil
+    if streams.isEmpty, let firstFault { throw firstFault }
+    sensors = streams.map { $0.kind }
+    var events: EventFileReader?
+    if files.has(.events) {
+      do throws(MotionKitError) {
+        events = try EventFileReader(lines: try files.lines(.events), skipsBadRows: skipsBadRows)
+      } catch {
+        guard skipsBadRows else { throw error }
+        headerReport.add(leftOut: .events, error)
+      }
+    }
     self.events = events
     self.streams = streams
     cursors = .allocate(capacity: max(1, streams.count))
@@ -98,6 +114,13 @@ public final class SessionReader {
       whole.sensors += part.sensors.filter { whole.sensor($0.kind) == nil }
       info = whole
     }
+    var missing = files.missingParts
+    if files.isRotated, let last = closings.last, let next = last?.continuesIn, !missing.contains(next),
+      !files.parts.contains(files.path + "/" + next)
+    {
+      missing.append(next)
+    }
+    for part in missing { report.add(.missingPart, file: part) }
     if files.infoFiles.count < files.parts.count { report.add(.missingInfo, file: "session.json") }
     guard var info else {
       var fallback = SessionInfo(
@@ -294,6 +317,27 @@ public final class SessionReader {
     } catch {
       eventHead = nil
       fail(error)
+    }
+  }
+}
+
+extension ClosingSummary {
+  /// The name of the part that a full one says it goes on in; nil where it was the last.
+  fileprivate var continuesIn: String? {
+    ended.hasPrefix(Self.continued) ? String(ended.dropFirst(Self.continued.count)) : nil
+  }
+
+  /// How a full part ended.
+  static let continued = "continued in "
+}
+
+extension ReadReport {
+  /// Adds a file that cannot be read as a session's.
+  fileprivate mutating func add(leftOut file: SessionFile, _ fault: MotionKitError) {
+    if case .invalidFile(_, let line, _, let reason) = fault {
+      add(.badHeader, file: file.fileName, line: line, detail: reason)
+    } else {
+      add(.badHeader, file: file.fileName, detail: "\(fault)")
     }
   }
 }

@@ -144,7 +144,9 @@ private struct SessionVerifier {
       derived.isAtEnd = true
       if derived.lines.tornBytes > 0 {
         result.notes.append("\(file.fileName): last line incomplete, not compared")
-      } else if !isCut, reader.info.closing?.lost[file] == nil {
+      }
+      if !isCut, reader.info.closing?.lost[file] == nil {
+        // A session that was closed has all of its rows.
         report(file, line: derived.lines.lineNumber + 1, recorded: "", time: time)
       }
       return
@@ -220,10 +222,8 @@ private final class DerivedFile {
 
   init(_ file: SessionFile, lines: LineReader) throws(MotionKitError) {
     self.lines = lines
-    guard let header = try lines.next() else {
-      isAtEnd = true
-      return
-    }
+    // Without a whole line there is no row either: found at the first one that is looked for.
+    guard let header = try lines.next() else { return }
     // Another program may have put cells into quotes: they say the same (RFC 4180).
     guard CSVText.cells(header.text) == file.columns else {
       throw .unsupported(

@@ -89,6 +89,25 @@ import Testing
     #expect((check.rows[.accelerometer] ?? 0) > 0)
   }
 
+  /// What comes out of a damaged frame before its checksum is met may read well and be wrong.
+  @Test func rowsOfAFrameWhoseChecksumFailsAreNamedAsDoubtful() throws {
+    let directory = TemporaryDirectory()
+    let packer = try #require(ZstdPacker())
+    let packed = RowBuffer()
+    let texts = [0..<100, 100..<150].map { rows in
+      (rows.lowerBound == 0 ? "timestamp_s,x_m_s2,y_m_s2,z_m_s2\n" : "")
+        + rows.map { "\($0).000000000,1,2,\($0)\n" }.joined()
+    }
+    for text in texts { Array(text.utf8).withUnsafeBytes { packer.pack($0, into: packed, isLast: true) } }
+    var bytes = Array(packed.bytes)
+    // The last frame's checksum.
+    bytes[bytes.count - 1] ^= 1
+    writeFile(directory.file("accelerometer.csv.zst"), bytes)
+    let check = try checkSession(directory.path)
+    let entry = try #require(check.report.entries.first { $0.finding == .damagedData })
+    #expect(entry.file == "accelerometer.csv.zst" && entry.detail == "rows from line 102 on may be wrong")
+  }
+
   @Test func aFullDiskKeepsWholePieces() throws {
     let layer = FaultyFileLayer()
     layer.state.withLock {

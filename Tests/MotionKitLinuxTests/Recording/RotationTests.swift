@@ -115,6 +115,15 @@ import Testing
     #expect(try replay(directory.file("r")).samples.count > samples.count / 2)
   }
 
+  @Test(arguments: 1...5) func aPartThatIsGoneIsNamed(number: Int) throws {
+    let directory = TemporaryDirectory()
+    _ = try record(.seconds(2.5), directory.file("r"))
+    TemporaryDirectory.remove(directory.file("r/part-000\(number)"))
+    let check = try checkSession(directory.file("r"))
+    #expect(check.report.entries.filter { $0.finding == .missingPart }.map { $0.file } == ["part-000\(number)"])
+    #expect(!check.isSound && check.problems.contains { $0.hasPrefix("part-000\(number) is missing") })
+  }
+
   @Test func aLossIsToldAtTheEnd() throws {
     let directory = TemporaryDirectory()
     var options = SessionWriter.Options()
