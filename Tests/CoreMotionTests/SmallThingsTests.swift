@@ -124,17 +124,25 @@ import Testing
     #expect(log.errors.first?.localizedDescription.contains("updates needs") == false)
   }
 
-  @Test func aReplayWaitsForTheHandlerOfWhatItHasNot() async throws {
+  @Test func theEndWaitsForTheHandlerOfWhatTheSourceHasNot() throws {
     let log = Log<CMGyroData>()
-    try await MotionReplay.run("sim:still?duration=0.1&sensors=accel") {
-      let manager = CMMotionManager()
-      manager.startGyroUpdates(to: OperationQueue()) { data, error in
-        // Longer than the replay of nothing.
-        let text = (0..<20_000).map(String.init).joined()
-        if !text.isEmpty { log.add(data, error) }
-      }
-      return manager
+    let shared = SharedSource(
+      try openSource("sim:still?duration=0.1&sensors=accel", pacing: .unpaced), stepping: .lockstep)
+    let queue = OperationQueue()
+    queue.isSuspended = true
+    let manager = SharedSource.$override.withValue(shared) { CMMotionManager() }
+    manager.startGyroUpdates(to: queue) { log.add($0, $1) }
+    let end = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      try? shared.waitUntilEnd()
+      end.signal()
     }
+    // Time enough for it to end, if it did not wait for this handler.
+    for _ in 0..<20_000 { sched_yield() }
+    let hasEnded = end.wait(timeout: .now()) == .success
+    #expect(!hasEnded)
+    queue.isSuspended = false
+    if !hasEnded { end.wait() }
     #expect(log.errors.count == 1)
   }
 }

@@ -162,12 +162,12 @@ private struct Bench {
     var count = 0
     for tick: Int64 in 1...1000 {
       let now = Self.second + tick * 10 * Self.ms
-      // The accelerometer hands over 25 samples at ticks 25, 50, …; the gyroscope at 24, 49, …
+      // The accelerometer hands over 25 samples at ticks 25, 50, …; the gyroscope at 2, 27, …: its newest wait longest.
       let gathered = (0..<25).map { now - (24 - Int64($0)) * 10 * Self.ms }
       if tick % 25 == 0 { bench.put(.accelerometer, times: gathered, at: now) }
-      if tick % 25 == 24 { bench.put(.gyroscope, times: gathered.filter { $0 > Self.second }, device: 1, at: now) }
+      if tick % 25 == 2 { bench.put(.gyroscope, times: gathered.filter { $0 > Self.second }, device: 1, at: now) }
       bench.run(at: now)
-      count += tick % 25 == 0 ? 25 : tick % 25 == 24 ? min(25, Int(tick)) : 0
+      count += tick % 25 == 0 ? 25 : tick % 25 == 2 ? min(25, Int(tick)) : 0
     }
     bench.mailbox.withLock { $0.isStopped = true }
     bench.run(at: 12 * Self.second)
