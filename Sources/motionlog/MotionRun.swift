@@ -23,7 +23,7 @@ struct MotionRun {
   private let history: StepHistoryRecorder?
   private var firstTime: Timestamp?
   private var lastTime: Timestamp?
-  private var markCount = 0
+  private var marks: PendingMarks
   private var batch = ProcessedBatch()
 
   /// How long one read may wait, seconds: the longest that a signal or a key waits.
@@ -31,16 +31,17 @@ struct MotionRun {
   /// How long after the time asked for a silent live source is waited for, seconds.
   private static let grace = 0.5
 
-  /// A run over a source that has been started; what its carrier does goes into `history` too. Without a pipeline
-  /// nothing is computed.
+  /// A run over a source that has been started and described itself so; what its carrier does goes into `history` too.
+  /// Without a pipeline nothing is computed.
   init(
-    source: any SensorSource, pipeline: MotionPipeline?, isLive: Bool, duration: Double?,
+    source: any SensorSource, description: SourceDescription, pipeline: MotionPipeline?, duration: Double?,
     history: StepHistoryRecorder? = nil
   ) {
+    marks = PendingMarks(followsBootClock: description.isLive && !description.uri.hasPrefix("sim:"))
     self.history = history
     self.source = source
     self.pipeline = pipeline
-    self.isLive = isLive
+    isLive = description.isLive
     self.duration = duration
   }
 
@@ -64,7 +65,9 @@ struct MotionRun {
       if signal != nil { source.stop() }
       let status = try source.read(into: &incoming, timeout: signal == nil ? patience : 0)
       let isOver = limit(&incoming)
-      addMarks(to: &incoming)
+      let isLast = isOver || status == .end || (signal != nil && status == .timeout)
+      marks.add(Signals.shared.takeMarks())
+      marks.move(into: &incoming, newest: lastTime, isLast: isLast)
       guard try hand(&incoming, slice, body) else { return .user }
       if isOver { return .duration }
       if status == .end { return signal.map { .signal($0) } ?? .endOfSource }
@@ -125,15 +128,6 @@ struct MotionRun {
     input.samples.removeSubrange(cut...)
     input.events.removeAll { $0.time >= end }
     return true
-  }
-
-  /// Marks are events at the newest sample's time.
-  private mutating func addMarks(to input: inout SampleBatch) {
-    guard let time = input.samples.last?.time ?? lastTime else { return }
-    for _ in 0..<Signals.shared.takeMarks() {
-      markCount += 1
-      input.events.append(SourceEvent(time: time, name: "mark", detail: "mark \(markCount)"))
-    }
   }
 
   /// The monotonic clock, for deadlines of this program only; samples never see it.

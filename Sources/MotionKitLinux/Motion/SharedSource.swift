@@ -370,7 +370,7 @@ extension ClockAnchor {
 }
 
 /// The boot clock now.
-func bootTime() -> Timestamp {
+package func bootTime() -> Timestamp {
   var now = timespec()
   clock_gettime(CLOCK_BOOTTIME, &now)
   return Timestamp(nanoseconds: Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec))

@@ -44,7 +44,7 @@ enum CalibrateCommand {
 
     context.console.note("calibrating \(sensor.name) (\(sensor.identity)): \(guide.instruction)")
     var run = MotionRun(
-      source: source, pipeline: nil, isLive: description.isLive,
+      source: source, description: description, pipeline: nil,
       duration: settings.duration ?? defaultDuration(of: kind))
     var progress = CalibrationProgress()
     // In slices, so that an unpaced source ends where a live one would.

@@ -156,7 +156,7 @@ struct StartedSource {
   /// The run over it.
   var run: MotionRun {
     MotionRun(
-      source: source, pipeline: isRaw ? nil : MotionPipeline(configuration: configuration), isLive: description.isLive,
+      source: source, description: description, pipeline: isRaw ? nil : MotionPipeline(configuration: configuration),
       duration: duration, history: history?.recorder)
   }
 }

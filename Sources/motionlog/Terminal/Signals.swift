@@ -1,4 +1,6 @@
 import Glibc
+import MotionKitLinux
+import SensorFusion
 import Synchronization
 
 /// The signals of the process, taken by one thread with `sigwait`, so that nothing runs in a handler and no system
@@ -12,8 +14,8 @@ final class Signals: Sendable {
 
   /// The first signal that asked for the end; 0 while none has.
   private let stopSignal = Atomic<Int32>(0)
-  /// Marks asked for and not yet taken.
-  private let marks = Atomic<Int>(0)
+  /// When marks were asked for that are not yet taken, boot clock.
+  private let marks = Locked<[Timestamp]>([])
   private let resized = Atomic<Bool>(false)
   private let holdsData = Atomic<Bool>(false)
 
@@ -27,11 +29,19 @@ final class Signals: Sendable {
     return signal == 0 ? nil : signal
   }
 
-  /// Takes the marks asked for since the last call.
-  func takeMarks() -> Int { marks.exchange(0, ordering: .acquiringAndReleasing) }
+  /// Takes the marks asked for since the last call: the times of the boot clock at which they were.
+  func takeMarks() -> [Timestamp] {
+    marks.withLock { waiting in
+      defer { waiting.removeAll() }
+      return waiting
+    }
+  }
 
-  /// Asks for a mark, as SIGUSR1 does.
-  func addMark() { marks.add(1, ordering: .releasing) }
+  /// Asks for a mark now, as SIGUSR1 does.
+  func addMark() {
+    let now = bootTime()
+    marks.withLock { $0.append(now) }
+  }
 
   /// Whether the terminal's size has changed since the last call.
   func takeResize() -> Bool { resized.exchange(false, ordering: .acquiringAndReleasing) }
