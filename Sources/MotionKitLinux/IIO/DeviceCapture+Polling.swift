@@ -26,7 +26,7 @@ extension DeviceCapture {
       try readOnce(channels, into: &samples)
       delivered()
       let arrival = nanoseconds(of: CLOCK_BOOTTIME)
-      mailbox.withLockNotifying { $0.put(samples, device: number, arrival: arrival, isHostStamped: true) }
+      put(samples, arrival: arrival, isHostStamped: true)
       let now = nanoseconds(of: CLOCK_MONOTONIC)
       // A reading that took longer than a period is not made up for.
       due = max(due + period, now + period / 8)

@@ -190,20 +190,23 @@ final class DeviceCapture: Sendable {
     if !wanted.path.isEmpty {
       return devices.first { IIODevice.sysfs($0.id).path == wanted.path && $0.name == wanted.name }
     }
-    if !wanted.label.isEmpty { return devices.first { $0.label == wanted.label } }
-    if let same = devices.first(where: { $0.id == wanted.id && ($0.name == wanted.name || wanted.name == $0.id) }) {
-      return same
+    // Devices of one chip share its label, so a label alone names no device.
+    let fitting = devices.filter { $0.label == wanted.label && ($0.name == wanted.name || wanted.name == $0.id) }
+    if let same = fitting.first(where: { $0.id == wanted.id }) { return same }
+    return fitting.count == 1 ? fitting[0] : nil
+  }
+
+  /// Hands a batch over.
+  func put(_ samples: [SensorSample], arrival: Int64, isHostStamped: Bool) {
+    let isWakeNeeded = mailbox.withLock {
+      $0.put(samples, device: number, arrival: arrival, isHostStamped: isHostStamped)
     }
-    let named = devices.filter { $0.name == wanted.name }
-    return named.count == 1 ? named[0] : nil
+    if isWakeNeeded { mailbox.signal() }
   }
 
   private func send(_ content: CaptureChunk.Content) {
     let now = nanoseconds(of: CLOCK_BOOTTIME)
-    mailbox.withLockNotifying {
-      $0.chunks.append(CaptureChunk(device: number, arrival: now, content: content))
-      $0.lastActivity[number] = now
-    }
+    mailbox.withLockNotifying { $0.put(content, device: number, arrival: now) }
   }
 
   // MARK: - Buffered
@@ -330,9 +333,7 @@ final class DeviceCapture: Sendable {
         &samples, perScan: decoder.samplesPerScan, period: period, arrival: isHostStamped ? arrival : nil,
         after: lastStamp)
       delivered()
-      mailbox.withLockNotifying {
-        $0.put(samples, device: number, arrival: arrival, isHostStamped: isHostStamped)
-      }
+      put(samples, arrival: arrival, isHostStamped: isHostStamped)
       guard !isHostStamped, isFallingBehind(arrival &- lastStamp, &leastLag, &lagging) else { continue }
       send(.event(name: "capture", detail: "\(plan.device.title): falling behind; it is read in larger batches now"))
       return

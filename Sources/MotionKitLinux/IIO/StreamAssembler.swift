@@ -5,7 +5,7 @@ import SensorFusion
 ///
 /// Used by the consumer's thread alone; it reads no clock itself except to wait.
 struct StreamAssembler: Sendable {
-  /// How often the consumer wakes to look for silent devices, nanoseconds.
+  /// How long after a device has become silent the consumer notices, nanoseconds.
   static let watchdogInterval: Int64 = 200_000_000
   /// How much older than the opening of its device a sample may be, nanoseconds: clocks are compared that well.
   static let staleTolerance: Int64 = 20_000_000
@@ -17,6 +17,8 @@ struct StreamAssembler: Sendable {
     var title: String
     var kinds: [SensorKind]
     var periods: [SensorKind: Int64] = [:]
+    /// The longest of them.
+    var longestPeriod: Int64 = 0
     /// By place in `kinds`.
     var monitors: [RateMonitor] = []
     var isStarted = false
@@ -94,6 +96,7 @@ struct StreamAssembler: Sendable {
       guard !box.chunks.isEmpty || box.isStopped else { return nil }
       swap(&box.samples, &spareSamples)
       swap(&box.chunks, &spareChunks)
+      box.wasTaken()
       return ()
     }
     swap(&spareSamples, &samples)
@@ -156,13 +159,26 @@ struct StreamAssembler: Sendable {
     return true
   }
 
+  /// How long a device may be silent, nanoseconds.
+  private func silenceLimit(_ index: Int) -> Int64 {
+    let limits = IIOSource.silenceLimits
+    return min(limits.upperBound, max(limits.lowerBound, devices[index].longestPeriod * IIOSource.silentPeriods))
+  }
+
+  /// How long the consumer may wait before it looks for silent devices again, nanoseconds.
+  func timeToSilence(now: Int64) -> Int64 {
+    var least = IIOSource.silenceLimits.lowerBound
+    for index in devices.indices where devices[index].isStarted {
+      least = min(least, devices[index].activity + silenceLimit(index) - now)
+    }
+    return max(0, least) + Self.watchdogInterval
+  }
+
   /// Devices that have been silent for too long since their last sample or opening, each once per opening.
   mutating func silentDevices(now: Int64) -> [Int] {
     var silent: [Int] = []
     for index in devices.indices where devices[index].isStarted {
-      let period = devices[index].periods.values.max() ?? 0
-      let limits = IIOSource.silenceLimits
-      let limit = min(limits.upperBound, max(limits.lowerBound, period * IIOSource.silentPeriods))
+      let limit = silenceLimit(index)
       guard now - devices[index].activity > limit, devices[index].cancelledAt < devices[index].activity else {
         continue
       }
@@ -183,6 +199,7 @@ struct StreamAssembler: Sendable {
       case .started(let clock, let periods, let openedAt):
         devices[index].isStarted = true
         devices[index].periods = periods
+        devices[index].longestPeriod = periods.values.max() ?? 0
         devices[index].openedAt = openedAt
         devices[index].isFresh = false
         devices[index].staleCount = 0
@@ -222,7 +239,7 @@ struct StreamAssembler: Sendable {
       : mapper.offset(
         index, first: samples[first].time.nanoseconds, last: samples[last].time.nanoseconds, arrival: arrival,
         kernel: kernel, events: &events)
-    let oldest = devices[index].openedAt - Self.staleTolerance - (devices[index].periods.values.max() ?? 0)
+    let oldest = devices[index].openedAt - Self.staleTolerance - devices[index].longestPeriod
     for place in range {
       var sample = samples[place]
       sample.time.nanoseconds = sample.time.nanoseconds.addingReportingOverflow(offset).partialValue

@@ -29,6 +29,8 @@ struct StreamMerger: Sendable {
     var lateCount = 0
 
     var isEmpty: Bool { head == samples.count }
+    /// The earliest that waits. There must be one.
+    var first: SensorSample { samples[head] }
 
     /// No sample of this stream that is still to come should be earlier than this.
     var nextPossible: Int64 {
@@ -161,9 +163,9 @@ struct StreamMerger: Sendable {
         first = index
         continue
       }
-      let a = streams[index].samples[streams[index].head]
-      let b = streams[best].samples[streams[best].head]
-      if (a.time, a.kind) < (b.time, b.kind) { first = index }
+      let a = streams[index].first
+      let b = streams[best].first
+      if a.time != b.time ? a.time < b.time : a.kind < b.kind { first = index }
     }
     return first
   }

@@ -187,9 +187,9 @@ final class RecordingEngine: @unchecked Sendable {
 
   // MARK: The writing thread's side
 
-  /// The producer wakes the thread when this many bytes wait; the thread looks by itself five times a second.
-  private static let wakeSize = 128 * 1024
-  private static let lookInterval = 0.2
+  /// The producer wakes the thread when this many bytes wait; the thread looks by itself twice a second.
+  private static let wakeSize = 512 * 1024
+  private static let lookInterval = 0.5
 
   private func run() {
     var isEnding = false
@@ -334,11 +334,16 @@ final class RecordingEngine: @unchecked Sendable {
   }
 
   private static func count(_ batch: ProcessedBatch, in state: inout Shared) {
-    for sample in batch.input.samples { state.produced[Int(sample.kind.rawValue)] += 1 }
-    state.producedDerived[.deviceMotion, default: 0] += Int64(batch.motions.count)
-    state.producedDerived[.steps, default: 0] += Int64(batch.steps.count)
-    state.producedDerived[.altitude, default: 0] += Int64(batch.altitudes.count)
-    state.producedDerived[.activity, default: 0] += Int64(batch.activities.count)
+    var counts = SIMD8<Int64>.zero
+    for sample in batch.input.samples { counts[Int(sample.kind.rawValue)] += 1 }
+    for index in state.produced.indices { state.produced[index] += counts[index] }
+    func add(_ count: Int, to file: SessionFile) {
+      if count > 0 { state.producedDerived[file, default: 0] += Int64(count) }
+    }
+    add(batch.motions.count, to: .deviceMotion)
+    add(batch.steps.count, to: .steps)
+    add(batch.altitudes.count, to: .altitude)
+    add(batch.activities.count, to: .activity)
     if let last = batch.input.samples.last { state.newest = max(state.newest ?? last.time, last.time) }
   }
 

@@ -74,12 +74,12 @@ enum RecordCommand {
   }
 
   /// The longest that a signal or a key waits, seconds: few wake-ups, and still at once to a person.
-  private static let patience = 0.1
+  private static let patience = 0.25
 
   /// How long devices may gather samples, seconds: nobody waits for them, and each hand-over costs wake-ups.
-  private static let longestLatency = 0.25
+  private static let longestLatency = 0.5
   /// What a loss of power may take is little more than the time between writes to the disk.
-  private static let latencyShare = 0.25
+  private static let latencyShare = 0.5
 
   private static func options(_ arguments: ParsedArguments) throws(UsageError) -> SessionWriter.Options {
     var options = SessionWriter.Options()

@@ -24,17 +24,14 @@ private struct Bench {
   }
 
   func put(_ content: CaptureChunk.Content, device: Int = 0, at now: Int64) {
-    mailbox.withLock {
-      $0.chunks.append(CaptureChunk(device: device, arrival: now, content: content))
-      $0.lastActivity[device] = now
-    }
+    mailbox.withLock { $0.put(content, device: device, arrival: now) }
   }
   func start(_ kind: SensorKind, device: Int = 0, at now: Int64) {
     put(.started(clock: "boottime", periods: [kind: 10 * Self.ms], openedAt: now), device: device, at: now)
   }
   func put(_ kind: SensorKind, times: [Int64], device: Int = 0, at now: Int64) {
     let samples = times.map { SensorSample(time: Timestamp(nanoseconds: $0), kind: kind, x: 1, y: 2, z: 3) }
-    mailbox.withLock { $0.put(samples, device: device, arrival: now, isHostStamped: false) }
+    _ = mailbox.withLock { $0.put(samples, device: device, arrival: now, isHostStamped: false) }
   }
   /// One round of the consumer at `now`.
   mutating func run(at now: Int64) {
