@@ -5,6 +5,8 @@ struct CaptureChunk: Sendable {
   enum Content: Sendable {
     /// The next `count` samples of the mailbox. `isHostStamped`: they carry this machine's boot clock already.
     case samples(count: Int, isHostStamped: Bool)
+    /// The device is about to be switched on: its samples from now on are on their way.
+    case opening
     /// The device delivers (again): the clock of its stamps, the periods of its sensors by kind in nanoseconds, and when
     /// it was about to be switched on (this machine's boot clock).
     case started(clock: String, periods: [SensorKind: Int64], openedAt: Int64)
@@ -31,6 +33,9 @@ struct CaptureMailbox: Sendable {
   var dropped: [Int]
   /// Time of the last batch or the last opening of each device, for the watchdog.
   var lastActivity: [Int64]
+  /// How long each device may be silent at least, and how long its batches take to fill, nanoseconds.
+  var patience: [Int64]
+  var fillTime: [Int64]
   var isStopped = false
   /// Whether the consumer is to be woken once every device that delivers has brought something, not by each of them: no
   /// sample can be delivered before the others' are there, and each waking costs.
@@ -47,6 +52,8 @@ struct CaptureMailbox: Sendable {
     self.gathers = gathers
     dropped = Array(repeating: 0, count: deviceCount)
     lastActivity = Array(repeating: now, count: deviceCount)
+    patience = Array(repeating: 0, count: deviceCount)
+    fillTime = Array(repeating: 0, count: deviceCount)
   }
 
   /// Takes a batch; returns whether the consumer is to be woken.

@@ -24,6 +24,9 @@ final class DeviceCapture: Sendable {
   /// A start waits so long for captures of the same context that still put attributes back, seconds: it would take what
   /// they set for what was there before.
   static let puttingBackTime = 3.0
+  /// Over the network another program's large batches may hold a device's samples up: one that brings nothing within the
+  /// usual time is given this long from the second time on, seconds, and twice as long each time after.
+  static let patience = 3.0...6.0
   /// How long a host may take to be reached, seconds.
   static let connectTime = 4.5
 
@@ -47,6 +50,12 @@ final class DeviceCapture: Sendable {
     var canceller: IIOBufferCanceller?
     /// Batches are so much longer than they need be by the first measurement.
     var fillFactor = 1.0
+    /// Samples that a batch holds at least: as many as another program's, which shares the device.
+    var leastBatch = 0
+    /// How long it may be silent, seconds; 0 for the usual time.
+    var patience = 0.0
+    /// Whether the last attempt got as far as to wait for samples.
+    var wasOpened = false
     /// How the first attempt ended.
     var first: Result<Outcome, MotionKitError>?
   }
@@ -130,11 +139,19 @@ final class DeviceCapture: Sendable {
     while !isStopping {
       do throws(MotionKitError) {
         silentStarts += 1
+        state.withLock { state in
+          if silentStarts > 1, state.wasOpened, networkAddress(ofURI: uri) != nil {
+            state.patience = min(Self.patience.upperBound, max(Self.patience.lowerBound, state.patience * 2))
+          }
+          state.wasOpened = false
+        }
         try session(mode, &changes) {
           isLost = false
           silentStarts = 0
           pause = retry.lowerBound
         }
+        // It ended in order: to be opened with larger batches, at once.
+        continue
       } catch {
         if isStopping { break }
         state.withLockNotifying { if $0.first == nil { $0.first = .failure(error) } }
@@ -237,12 +254,19 @@ final class DeviceCapture: Sendable {
     let rate = rates.max() ?? 0
     let layout = ScanLayout(byteCounts: enabled.map { $0.format?.byteCount ?? 0 })
     let fillTime = min(Self.longestFillTime, fillTime(device) * state.withLock { $0.fillFactor })
-    let batch = layout.requestCount(atLeast: Int((rate * fillTime).rounded(.up)))
+    let batch = layout.requestCount(
+      atLeast: max(state.withLock { $0.leastBatch }, Int((rate * fillTime).rounded(.up))))
     let held = Int((rate * Self.kernelBufferTime / Double(batch)).rounded(.up))
     device.setKernelBufferCount(UInt32(min(256, max(4, held))))
     // libiio's own limit is the last resort behind the watchdog: it must not strike before a slow batch is full.
     let fill = rate > 0 ? Double(batch) / rate : 0
     context.setTimeout(milliseconds: UInt32(min(60_000, max(5000, fill * 6000))))
+    let patience = max(state.withLock { $0.patience }, 2 * fill)
+    mailbox.withLock {
+      $0.patience[number] = Int64(min(patience, 60) * 1e9)
+      $0.fillTime[number] = Int64(min(fill, 30) * 1e9)
+    }
+    send(.opening)
     let openedAt = nanoseconds(of: CLOCK_BOOTTIME)
     let buffer: IIOBuffer
     do {
@@ -252,6 +276,7 @@ final class DeviceCapture: Sendable {
     }
     let canStart = state.withLock { state in
       state.canceller = buffer.canceller
+      state.wasOpened = true
       return !state.isStopping
     }
     defer { state.withLock { $0.canceller = nil } }
@@ -299,6 +324,8 @@ final class DeviceCapture: Sendable {
     // Some kernels' HID drivers (press, rotation in 6.1) give every sample the time of the first.
     var lastOwnStamp: Int64?
     var isFrozen = false
+    var shared = SharedBlocks()
+    let network = networkAddress(ofURI: uri) != nil
     while true {
       let bytes: UnsafeRawBufferPointer
       do {
@@ -334,6 +361,16 @@ final class DeviceCapture: Sendable {
         after: lastStamp)
       delivered()
       put(samples, arrival: arrival, isHostStamped: isHostStamped)
+      if !isHostStamped, let block = shared.block(count: count, first: samples[0].time, last: lastStamp) {
+        guard network else { continue }
+        state.withLock { $0.leastBatch = block }
+        send(
+          .event(
+            name: "capture",
+            detail: "\(plan.device.title): another program reads it in larger batches, and each cuts ours short;"
+              + " it is read in batches of \(block) samples now"))
+        return
+      }
       guard !isHostStamped, isFallingBehind(arrival &- lastStamp, &leastLag, &lagging) else { continue }
       send(.event(name: "capture", detail: "\(plan.device.title): falling behind; it is read in larger batches now"))
       return

@@ -13,6 +13,9 @@ struct StreamAssembler: Sendable {
   /// long enough for some batches, of which the fastest counts.
   static let leastWarmUp: Int64 = 250_000_000
 
+  /// How long a lost device that is opened again is waited for, nanoseconds, beside the time for two of its batches.
+  static let reopeningTime: Int64 = 250_000_000
+
   private struct Device: Sendable {
     var title: String
     var kinds: [SensorKind]
@@ -30,6 +33,7 @@ struct StreamAssembler: Sendable {
     /// When its silence was last acted upon.
     var cancelledAt: Int64 = 0
     var activity: Int64 = 0
+    var patience: Int64 = 0
     var droppedCount = 0
   }
 
@@ -40,6 +44,9 @@ struct StreamAssembler: Sendable {
   private var chunks: [CaptureChunk] = []
   private var nextRelease: Int64?
   private let warmUp: Int64
+  private let reopeningTime: Int64
+  private let leastWatermark: Int64
+  private let plannedFillTime: Int64
   /// At the start of a remote source: what is held until its clocks are known well; nil once they are.
   private var held: (samples: [SensorSample], chunks: [CaptureChunk], until: Int64?)?
 
@@ -55,8 +62,11 @@ struct StreamAssembler: Sendable {
       return device
     }
     mapper = ClockMapper(isRemote: isRemote)
-    merger = StreamMerger(watermark: Int64((watermark + reportLatency) * 1e9))
+    leastWatermark = Int64((watermark + reportLatency) * 1e9)
+    plannedFillTime = Int64(max(reportLatency, DeviceCapture.longestFillTime) * 1e9)
+    merger = StreamMerger(watermark: leastWatermark)
     warmUp = Self.leastWarmUp + Int64(reportLatency * 1e9)
+    reopeningTime = Self.reopeningTime + 2 * Int64(reportLatency * 1e9)
     held = isRemote ? ([], [], nil) : nil
     for plan in plans {
       _ = mapper.addDevice(plan.device.title)
@@ -104,6 +114,10 @@ struct StreamAssembler: Sendable {
     return mailbox.withLock { box in
       for index in devices.indices {
         devices[index].activity = box.lastActivity[index]
+        devices[index].patience = box.patience[index]
+        // Batches that fill more slowly than was planned come later.
+        let extra = max(0, box.fillTime[index] - plannedFillTime)
+        merger.watermark = max(merger.watermark, leastWatermark + extra)
         devices[index].droppedCount += box.dropped[index]
         box.dropped[index] = 0
       }
@@ -162,7 +176,8 @@ struct StreamAssembler: Sendable {
   /// How long a device may be silent, nanoseconds.
   private func silenceLimit(_ index: Int) -> Int64 {
     let limits = IIOSource.silenceLimits
-    return min(limits.upperBound, max(limits.lowerBound, devices[index].longestPeriod * IIOSource.silentPeriods))
+    let usual = min(limits.upperBound, max(limits.lowerBound, devices[index].longestPeriod * IIOSource.silentPeriods))
+    return max(usual, devices[index].patience)
   }
 
   /// How long the consumer may wait before it looks for silent devices again, nanoseconds.
@@ -196,6 +211,8 @@ struct StreamAssembler: Sendable {
       let index = chunk.device
       let time = Timestamp(nanoseconds: chunk.arrival)
       switch chunk.content {
+      case .opening:
+        for kind in devices[index].kinds { merger.await(kind, until: chunk.arrival + reopeningTime) }
       case .started(let clock, let periods, let openedAt):
         devices[index].isStarted = true
         devices[index].periods = periods

@@ -92,10 +92,13 @@ struct StartedSource {
       if case .chosen(let frame) = settings.frame { recorded.filter.referenceFrame = frame }
       recorded.calibration = description.calibrations
       if settings.calibration != .automatic { recorded.calibratesMagnetometer = description.learnsHardIron }
+      if let rate = settings.motionRate { recorded.motionRate = rate }
       configuration = recorded
     } else {
-      configuration = MotionPipeline.Configuration(
+      var settled = MotionPipeline.Configuration(
         for: description, frame: settings.referenceFrame(for: description))
+      settled.motionRate = settings.motionRate ?? 0
+      configuration = settled
     }
   }
 
