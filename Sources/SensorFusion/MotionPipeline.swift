@@ -71,6 +71,7 @@ public struct MotionPipeline: Sendable {
   /// Nanoseconds that two outputs of the attitude filter lie apart at least; 0 for any.
   private let leastMotionInterval: Int64
   private var lastMotion = Timestamp(nanoseconds: .min)
+  private var lastState = Timestamp(nanoseconds: .min)
   private var heldFlags: MotionFlags = []
 
   /// A pipeline before its first sample.
@@ -83,11 +84,11 @@ public struct MotionPipeline: Sendable {
     hardwareSteps = HardwareSteps(configuration: configuration.stepCounter)
     altimeter = PressureAltimeter(configuration: configuration.altimeter)
     let rate = configuration.motionRate
-    leastMotionInterval = rate > 0 ? Int64(Self.leastMotionShare * min(1e9, 1e9 / rate)) : 0
+    leastMotionInterval = rate > 0 ? Int64(min(1e18, 1e9 / rate)) : 0
   }
 
-  /// Sensors run a few percent off and jitter: an output this share of the interval after the last one is in time.
-  private static let leastMotionShare = 0.9
+  /// Sensors run a few percent off and jitter: an output that lacks this share of the interval is in time.
+  private static let motionTolerance: Int64 = 10
   /// What flags tell of one sample; the others tell of a state.
   private static let momentaryFlags: MotionFlags = [
     .gyroscopeClipped, .accelerometerClipped, .afterGap, .tiltReset,
@@ -97,8 +98,12 @@ public struct MotionPipeline: Sendable {
   @inline(__always)
   private mutating func motionOutput(at time: Timestamp) -> PipelineOutputs {
     guard leastMotionInterval > 0 else { return .motion }
-    let (elapsed, overflow) = time.nanoseconds.subtractingReportingOverflow(lastMotion.nanoseconds)
-    guard overflow || elapsed >= leastMotionInterval else {
+    let (elapsed, isFirst) = time.nanoseconds.subtractingReportingOverflow(lastMotion.nanoseconds)
+    let (spacing, overflow) = time.nanoseconds.subtractingReportingOverflow(lastState.nanoseconds)
+    lastState = time
+    // Of the states around the end of the interval the nearest.
+    let tolerance = min(leastMotionInterval / Self.motionTolerance, overflow ? 0 : spacing / 2)
+    guard isFirst || elapsed >= leastMotionInterval - tolerance else {
       heldFlags.formUnion(filter.state.flags.intersection(Self.momentaryFlags))
       return []
     }

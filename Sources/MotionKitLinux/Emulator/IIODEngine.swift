@@ -223,7 +223,9 @@ public struct IIODEngine: Sendable {
   /// When `advance` is to be called again at the latest, if nothing else happens before; nil for never.
   public var deadline: Int64? {
     guard timeout > 0, !isStalled else { return nil }
-    return devices.lazy.flatMap(\.streams).compactMap(\.waitingSince).min().map { $0.addingReportingOverflow(timeoutNanoseconds).partialValue }
+    return devices.lazy.flatMap(\.streams).compactMap(\.waitingSince).min().map {
+      $0.addingReportingOverflow(timeoutNanoseconds).partialValue
+    }
   }
 
   var timeoutNanoseconds: Int64 { Int64(timeout) * 1_000_000 }

@@ -188,7 +188,7 @@ final class RecordingEngine: @unchecked Sendable {
   // MARK: The writing thread's side
 
   /// The producer wakes the thread when this many bytes wait; the thread looks by itself twice a second.
-  private static let wakeSize = 512 * 1024
+  private static let wakeSize = 128 * 1024
   private static let lookInterval = 0.5
 
   private func run() {

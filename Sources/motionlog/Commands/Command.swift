@@ -103,7 +103,8 @@ struct Command: Sendable {
         "On a terminal p pauses and q quits.",
       ],
       options: [
-        .speed, .from, .until, .loop, .to, .motionRate, .verify, .smooth, .sensors, .frame, .declination, .latitude, .longitude,
+        .speed, .from, .until, .loop, .to, .motionRate, .verify, .smooth, .sensors, .frame, .declination, .latitude,
+        .longitude,
         .calibration, .duration, .interval,
       ],
       examples: [

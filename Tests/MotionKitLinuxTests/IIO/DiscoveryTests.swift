@@ -358,7 +358,8 @@ func threeAxisDevice(
       try plan([device], [timer("timer"), own]).0[0].mode
         == .buffered(trigger: "lis3dh-trigger", isOwn: true, frequency: nil))
     #expect(device.ownTrigger(among: [own, own]) == nil)
-    #expect(device.ownTrigger(among: [TriggerModel(id: "trigger0", name: "lis3mdl-trigger", hasFrequency: false)]) == nil)
+    #expect(
+      device.ownTrigger(among: [TriggerModel(id: "trigger0", name: "lis3mdl-trigger", hasFrequency: false)]) == nil)
   }
 
   @Test("without any trigger a device is polled; one that needs none has its own FIFO")
