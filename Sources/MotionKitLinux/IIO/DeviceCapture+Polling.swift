@@ -19,7 +19,8 @@ extension DeviceCapture {
     try readOnce(channels, into: &samples)
     let openedAt = nanoseconds(of: CLOCK_BOOTTIME)
     _ = announce(
-      clock: "boottime", rates: plan.sensors.map { _ in rate }, notes: notes, capture: "polled", openedAt: openedAt)
+      clock: "boottime", rates: plan.sensors.map { _ in rate }, notes: notes, capture: "polled", openedAt: openedAt,
+      temperature: chipTemperature(Array(channels.values)))
     var due = nanoseconds(of: CLOCK_MONOTONIC)
     while !isStopping {
       samples.removeAll(keepingCapacity: true)

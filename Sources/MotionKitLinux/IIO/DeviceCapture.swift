@@ -246,6 +246,8 @@ final class DeviceCapture: Sendable {
     let enabled = channels.filter { $0.isScanElement && wanted.contains($0.index) }.sorted { $0.index < $1.index }
     for channel in enabled { channel.setEnabled(true) }
 
+    // While the buffer is on, many drivers refuse it.
+    let temperature = chipTemperature(channels)
     let clock = chooseClock(device, &changes, &notes)
     var rates = setRates(device, channels, atLeast: frequency, &changes, &notes)
     if !trigger.isEmpty {
@@ -287,7 +289,8 @@ final class DeviceCapture: Sendable {
     guard canStart else { return }
 
     let periods = announce(
-      clock: clock, rates: rates, notes: notes, capture: captureName(trigger, isOwn), openedAt: openedAt)
+      clock: clock, rates: rates, notes: notes, capture: captureName(trigger, isOwn), openedAt: openedAt,
+      temperature: temperature)
     let offsets = Dictionary(zip(enabled.map(\.index), layout.offsets)) { first, _ in first }
     try readBatches(
       buffer, enabled, layout, stamp, SampleDecoder(sensors: plan.sensors, timestamp: stamp, offsets: offsets),
@@ -380,8 +383,29 @@ final class DeviceCapture: Sendable {
     return trigger.read("sampling_frequency").text.flatMap { Double(iioText: $0) }
   }
 
+  /// What a description calls the temperature of a gyroscope's chip when it was started, °C.
+  static let temperatureName = "temperature_at_start_c"
+
+  /// The temperature of the chip, °C, where a gyroscope's device tells it: its bias goes with it.
+  func chipTemperature(_ channels: [IIOChannel]) -> Double? {
+    guard plan.sensors.contains(where: { $0.kind == .gyroscope }),
+      let channel = channels.first(where: { $0.id == "temp" || $0.id == "temp0" })
+    else { return nil }
+    func number(_ attribute: String) -> Double? { channel.read(attribute).text.flatMap { Double(iioText: $0) } }
+    let names = Set(channel.attributes.map(\.name))
+    var celsius: Double?
+    if names.contains("input") {
+      celsius = number("input").map { $0 / 1000 }
+    } else if names.contains("raw"), let raw = number("raw"), let scale = number("scale") {
+      celsius = (raw + (names.contains("offset") ? number("offset") ?? 0 : 0)) * scale / 1000
+    }
+    return celsius.map { ($0 * 1000).rounded() / 1000 }
+  }
+
   /// Tells everybody that the device delivers from now on; the periods in nanoseconds.
-  func announce(clock: String, rates: [Double], notes: [String], capture: String, openedAt: Int64) -> [Int64] {
+  func announce(
+    clock: String, rates: [Double], notes: [String], capture: String, openedAt: Int64, temperature: Double?
+  ) -> [Int64] {
     var periods: [SensorKind: Int64] = [:]
     var descriptions: [SensorDescription] = []
     let inventory = IIOInventory(devices: [plan.device], triggers: [])
@@ -391,6 +415,9 @@ final class DeviceCapture: Sendable {
       description.rate = rate
       description.capture = capture
       description.clock = clock
+      if sensor.kind == .gyroscope, let temperature {
+        description.attributes.append((name: Self.temperatureName, value: plainNumber(temperature)))
+      }
       description.attributes += notes.map { (name: "note", value: $0) }
       descriptions.append(description)
     }

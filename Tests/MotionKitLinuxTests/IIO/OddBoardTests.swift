@@ -73,6 +73,29 @@ import Testing
     #expect(session.samples.allSatisfy { $0.kind == .accelerometer ? $0.z == 9.81 : $0.z == 0.003 })
   }
 
+  @Test(
+    "the temperature of a gyroscope's chip when it was started is recorded, by raw counts or as a value",
+    arguments: [
+      (["offset": "12420", "raw": "-1000", "scale": "2.941176"], "33.588"), (["input": "-3500"], "-3.5"),
+      (["raw": "7"], nil), (["raw": "warm", "scale": "1"], nil),
+    ] as [([String: String], String?)])
+  func temperature(texts: [String: String], expected: String?) throws {
+    let thermometer = EmulatedChannel(
+      id: "temp",
+      attributes: texts.keys.sorted().map { EmulatedAttribute($0, fileName: "in_temp_\($0)", .text(texts[$0] ?? "")) })
+    let devices = [
+      EmulatedDevice(
+        id: "iio:device0", name: "mpu6050",
+        channels: Self.axes("anglvel", scale: "0.001") + [.timestamp(scanIndex: 3), thermometer], trigger: "trigger0",
+        rate: 1000), Self.trigger,
+    ]
+    let (_, description) = try read(
+      devices, values: ["iio:device0": [1, 2, 3]],
+      request: SensorRequest(rates: [.gyroscope: 1000], required: [.gyroscope])
+    ) { $0.count(.gyroscope) > 5 }
+    #expect(description.sensors[0].attributes.first { $0.name == DeviceCapture.temperatureName }?.value == expected)
+  }
+
   @Test("a big-endian stamp, a shifted value, garbage around it and a turned chip")
   func bigEndian() throws {
     var stamp = EmulatedChannel.timestamp(scanIndex: 3)
