@@ -350,6 +350,30 @@ func threeAxisDevice(
     #expect(hint == "choose one of: one, two")
   }
 
+  @Test(
+    "full scale: half the counts of a signed format, all of an unsigned one; 32 bits of a hub are room, not range",
+    arguments: [
+      ("le:s16/16>>0", 32.768), ("le:s12/16>>4", 2.048), ("be:u12/16>>0", 4.096), ("le:s32/32>>0", Double.infinity),
+    ])
+  func range(format: String, expected: Double) throws {
+    let inventory = IIOInventory(devices: [threeAxisDevice(name: "a", format: format)], triggers: [])
+    let description = inventory.describe(try #require(inventory.candidates.first))
+    #expect(description.range == expected || abs(description.range - expected) < 1e-9)
+    #expect(description.resolution == 0.001)
+  }
+
+  @Test("of two barometers the one with a thermometer is taken")
+  func thermometer() throws {
+    func barometer(_ id: String, _ channels: [String]) -> DeviceModel {
+      deviceModel(
+        id: id, name: "bmp",
+        channels: channels.map { ($0, nil, ["input": ("in_\($0)_input", "1")]) }, supportsTrigger: false)
+    }
+    let devices = [barometer("iio:device0", ["pressure"]), barometer("iio:device1", ["pressure", "temp"])]
+    let inventory = IIOInventory(devices: devices, triggers: [])
+    #expect(try inventory.choose(.barometer, wanted: "")?.device == 1)
+  }
+
   @Test("ST's separate sensors call their own trigger NAME-trigger; two of one name are nobody's own")
   func triggerByName() throws {
     let device = threeAxisDevice(id: "iio:device2", name: "lis3dh")

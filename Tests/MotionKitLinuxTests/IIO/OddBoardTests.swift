@@ -96,6 +96,40 @@ import Testing
     #expect(description.sensors[0].attributes.first { $0.name == DeviceCapture.temperatureName }?.value == expected)
   }
 
+  @Test("a device that can only be polled, far away: (raw + offset) * scale, stamped in the middle of its reading")
+  func polled() throws {
+    let channels = ["x", "y", "z"].enumerated().map { index, axis in
+      EmulatedChannel(
+        id: "magn_\(axis)",
+        attributes: [
+          EmulatedAttribute("offset", fileName: "in_magn_offset", .text("-100")),
+          EmulatedAttribute("raw", fileName: "in_magn_\(axis)_raw", .text("\(300 + 10 * index)")),
+          EmulatedAttribute("scale", fileName: "in_magn_scale", .text("0.001")),
+        ])
+    }
+    let server = try IIODServer(
+      board: EmulatedBoard(
+        summary: "odd", devices: [EmulatedDevice(id: "iio:device0", name: "ak09911", channels: channels)]))
+    defer { server.stop() }
+    let network = try SlowNetwork(to: server.port, delaySeconds: 0.05)
+    defer { network.stop() }
+    let source = try openSource("ip:127.0.0.1:\(network.port)")
+    let description = try source.start(SensorRequest(rates: [.magnetometer: 10], required: [.magnetometer]))
+    defer { source.stop() }
+    #expect(description.sensors[0].capture == "polled")
+    var session = Session(source)
+    var least = Int64.max
+    let hasEnough = try session.read(limit: 20) {
+      if let last = $0.samples.last { least = min(least, nanoseconds(of: CLOCK_BOOTTIME) - last.time.nanoseconds) }
+      return $0.count(.magnetometer) >= 5
+    }
+    #expect(hasEnough)
+    // 0.2, 0.21 and 0.22 gauss.
+    #expect(session.samples.allSatisfy { ($0.x, $0.y, $0.z) == (20, 21, 22) })
+    // Three values at a tenth of a second each: its middle lies that much before its end.
+    #expect(least >= 150_000_000)
+  }
+
   @Test("a big-endian stamp, a shifted value, garbage around it and a turned chip")
   func bigEndian() throws {
     var stamp = EmulatedChannel.timestamp(scanIndex: 3)
