@@ -97,7 +97,7 @@ import Testing
   /// Case 31: what was captured when a signal ends a short recording.
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGKILL]) func case31InterruptLosesBuffer(signal: Int32) throws {
     let directory = try TemporaryDirectory()
-    let process = BuiltProgram.process(["record", directory("s"), "-u", "sim:walk", "-q"])
+    let process = BuiltProgram.process(["record", directory("s"), "-u", "sim:walk", "--speed", "4", "-q"])
     process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
     try process.run()

@@ -105,6 +105,11 @@ enum OptionValues {
     return kinds
   }
 
+  /// Two values for one thing: which of them was meant is not to be guessed.
+  static func twice(_ what: String, _ option: Option) -> UsageError {
+    .conflict("option \(option.long): \(what) is given twice")
+  }
+
   /// A list `sensor=value,…`.
   static func pairs(_ text: String, option: Option) throws(UsageError) -> [SensorKind: String] {
     var pairs: [SensorKind: String] = [:]
@@ -113,7 +118,8 @@ enum OptionValues {
       guard sides.count == 2, !sides[1].isEmpty else {
         throw .badValue(option: option.long, value: String(part), expected: "SENSOR=VALUE, for example accel=bmi160")
       }
-      pairs[try sensor(sides[0], option: option)] = String(sides[1])
+      let kind = try sensor(sides[0], option: option)
+      guard pairs.updateValue(String(sides[1]), forKey: kind) == nil else { throw twice(kind.name, option) }
     }
     return pairs
   }
@@ -132,7 +138,9 @@ enum OptionValues {
         throw .badValue(option: option.long, value: String(part), expected: "NAME=TEXT, for example place=pocket")
       }
       newest = String(sides[0])
-      labels[String(sides[0])] = String(sides[1])
+      guard labels.updateValue(String(sides[1]), forKey: String(sides[0])) == nil else {
+        throw twice("'\(sides[0])'", option)
+      }
     }
     return labels
   }
@@ -146,9 +154,12 @@ enum OptionValues {
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
       if part.contains("=") {
         for (kind, value) in try pairs(String(part), option: option) {
-          each[kind] = try rate(value[...], option: option)
+          guard each.updateValue(try rate(value[...], option: option), forKey: kind) == nil else {
+            throw twice(kind.name, option)
+          }
         }
       } else {
+        guard common == nil else { throw twice("the rate of all sensors", option) }
         common = try rate(part, option: option)
       }
     }
