@@ -45,6 +45,9 @@ public struct MotionPipeline: Sendable {
     /// Whether the hard iron of the magnetometer is learnt while the device is used. It starts from that of
     /// `calibration`, and moves slowly, so no heading jumps. For magnetometers that nobody has calibrated.
     public var calibratesMagnetometer = false
+    /// The most outputs of the attitude filter a second, evenly taken; 0 for every one. Nothing else depends on it: the
+    /// filter sees every sample, and what an output that is left out was flagged with, the next one is.
+    public var motionRate = 0.0
 
     /// The defaults.
     public init() {}
@@ -65,6 +68,11 @@ public struct MotionPipeline: Sendable {
   private var classifier = ActivityClassifier()
   private var shakes = ShakeDetector()
   private var floors = FloorCounter()
+  /// Nanoseconds that two outputs of the attitude filter lie apart at least; 0 for any.
+  private let leastMotionInterval: Int64
+  private var lastMotion = Timestamp(nanoseconds: .min)
+  private var lastState = Timestamp(nanoseconds: .min)
+  private var heldFlags: MotionFlags = []
 
   /// A pipeline before its first sample.
   public init(configuration: Configuration = Configuration()) {
@@ -75,6 +83,34 @@ public struct MotionPipeline: Sendable {
     stepCounter = StepCounter(configuration: configuration.stepCounter)
     hardwareSteps = HardwareSteps(configuration: configuration.stepCounter)
     altimeter = PressureAltimeter(configuration: configuration.altimeter)
+    let rate = configuration.motionRate
+    leastMotionInterval = rate > 0 ? Int64(min(1e18, 1e9 / rate)) : 0
+  }
+
+  /// Sensors run a few percent off and jitter: an output that lacks this share of the interval is in time.
+  private static let motionTolerance: Int64 = 10
+  /// What flags tell of one sample; the others tell of a state.
+  private static let momentaryFlags: MotionFlags = [
+    .gyroscopeClipped, .accelerometerClipped, .afterGap, .tiltReset,
+  ]
+
+  /// What a new state of the attitude filter is to the outside: an output, or too soon after the last one.
+  @inline(__always)
+  private mutating func motionOutput(at time: Timestamp) -> PipelineOutputs {
+    guard leastMotionInterval > 0 else { return .motion }
+    let (elapsed, isFirst) = time.nanoseconds.subtractingReportingOverflow(lastMotion.nanoseconds)
+    let (spacing, overflow) = time.nanoseconds.subtractingReportingOverflow(lastState.nanoseconds)
+    lastState = time
+    // Of the states around the end of the interval the nearest.
+    let tolerance = min(leastMotionInterval / Self.motionTolerance, overflow ? 0 : spacing / 2)
+    guard isFirst || elapsed >= leastMotionInterval - tolerance else {
+      heldFlags.formUnion(filter.state.flags.intersection(Self.momentaryFlags))
+      return []
+    }
+    lastMotion = time
+    filter.state.flags.formUnion(heldFlags)
+    heldFlags = []
+    return .motion
   }
 
   /// Whether the steps are those of the chip's counter; the accelerometer still tells the activity.
@@ -124,7 +160,7 @@ public struct MotionPipeline: Sendable {
     let sample = calibration.applied(to: raw)
     switch sample.kind {
     case .accelerometer:
-      var outputs: PipelineOutputs = filter.update(sample) ? .motion : []
+      var outputs: PipelineOutputs = filter.update(sample) ? motionOutput(at: sample.time) : []
       let motion = configuration.filter.hasGyroscope ? filter.state : nil
       if stepCounter.update(time: sample.time, specificForce: sample.vector, motion: motion), !usesHardware {
         outputs.insert(.steps)
@@ -137,9 +173,9 @@ public struct MotionPipeline: Sendable {
       }
       return outputs
     case .gyroscope:
-      return filter.update(sample) ? .motion : []
+      return filter.update(sample) ? motionOutput(at: sample.time) : []
     case .magnetometer:
-      return filter.update(magnetometer == nil ? sample : withoutHardIron(sample)) ? .motion : []
+      return filter.update(magnetometer == nil ? sample : withoutHardIron(sample)) ? motionOutput(at: sample.time) : []
     case .barometer:
       let isNew = altimeter.update(
         time: sample.time, pressure: Double(sample.x), temperature: Double(sample.y),

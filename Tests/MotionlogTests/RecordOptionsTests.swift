@@ -26,11 +26,34 @@ import Testing
     #expect(try BuiltProgram.run(["info", directory("trip")]).status == 0)
   }
 
-  @Test func aRawRecordingIsComputedLaterToTheSameBytes() throws {
+  @Test func fastSensorsGiveTwoHundredOutputsASecondUnlessMoreIsAskedFor() throws {
+    let directory = try TemporaryDirectory()
+    let run = ["-u", "sim:rotate", "--rate", "1000", "--speed", "max", "-d", "2s", "-q"]
+    for (name, more) in [("usual", []), ("all", ["--motion-rate", "all"]), ("slow", ["--motion-rate", "50"])] {
+      let outcome = try BuiltProgram.run(["record", directory(name)] + run + more)
+      #expect(outcome.status == 0, "\(outcome.error)")
+      #expect(try BuiltProgram.run(["replay", directory(name), "--verify"]).status == 0, "\(name)")
+    }
+    let gyroscope = try rows(directory("usual/gyroscope.csv"))
+    #expect((1900...2001).contains(gyroscope))
+    #expect((300...401).contains(try rows(directory("usual/device_motion.csv"))))
+    #expect(try rows(directory("all/device_motion.csv")) > 1500)
+    #expect((75...101).contains(try rows(directory("slow/device_motion.csv"))))
+    // What was left out can be computed from the raw files.
+    let more = ["replay", directory("slow"), "--speed", "max", "--to", directory("again"), "--motion-rate", "all"]
+    #expect(try BuiltProgram.run(more).status == 0)
+    #expect(
+      FileManager.default.contentsEqual(
+        atPath: directory("again/device_motion.csv"), andPath: directory("all/device_motion.csv")))
+    let bad = try BuiltProgram.run(["record", directory("x"), "-u", "sim:walk", "--motion-rate", "often"])
+    #expect(bad.status == 2 && bad.error.contains("rows per second"))
+  }
+
+  @Test(arguments: ["100", "1000"]) func aRawRecordingIsComputedLaterToTheSameBytes(rate: String) throws {
     let directory = try TemporaryDirectory()
     for (name, more) in [("raw", ["--raw"]), ("whole", [])] {
       let outcome = try BuiltProgram.run(
-        ["record", directory(name), "-u", "sim:walk", "--speed", "max", "-d", "7s", "-q"] + more)
+        ["record", directory(name), "-u", "sim:walk", "--rate", rate, "--speed", "max", "-d", "7s", "-q"] + more)
       #expect(outcome.status == 0, "\(outcome.error)")
     }
     let raw = try FileManager.default.contentsOfDirectory(atPath: directory("raw")).sorted()
@@ -44,6 +67,8 @@ import Testing
         FileManager.default.contentsEqual(atPath: directory("whole/" + file), andPath: directory("later/" + file)),
         "\(file)")
     }
+    let verified = try BuiltProgram.run(["replay", directory("whole"), "--verify"])
+    #expect(verified.status == 0 && verified.output.hasPrefix("identical: "), "\(verified)")
     let conflict = try BuiltProgram.run(
       ["record", directory("x"), "-u", "sim:walk", "--raw", "--history", directory("h.sqlite")])
     #expect(conflict.status == 2 && conflict.error.contains("--raw"))

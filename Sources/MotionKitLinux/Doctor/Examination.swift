@@ -174,16 +174,30 @@ extension Diagnosis {
       let words = event.detail.split { " :".contains($0) }
       guard words.count > 1, let missing = Int64(words[1]) else { return }
       for kind in SensorKind.allCases where words[0] == "\(kind)" { measured[kind]?.missing += missing }
-    case "clock": findings.append(Finding(.note, .clocks, "", event.detail))
-    case "clock_step": findings.append(Finding(.warning, .clocks, "", event.detail))
+    case "clock":
+      findings.append(
+        Finding(
+          .note, .clocks, "", event.detail,
+          fixes: ["nothing to mend: all samples are moved by this much, so that they fit this machine's clock"]))
+    case "clock_step":
+      findings.append(
+        Finding(
+          .warning, .clocks, "", event.detail,
+          fixes: ["samples go on without a jump; look for what sets the clock (timedatectl timesync-status)"]))
     case "lost":
       // One that has never delivered is asked again, alone.
       let isNew = started.sensors.contains {
         event.detail.hasPrefix($0.name) && (measured[$0.kind]?.count ?? 0) == 0
       }
       if !isNew { findings.append(Finding(.fault, .rates, "", event.detail, fixes: ["dmesg may say more"])) }
-    case "overrun": findings.append(Finding(.warning, .rates, "", event.detail))
-    case "capture": findings.append(Finding(.warning, .triggers, "", event.detail))
+    case "overrun":
+      findings.append(
+        Finding(
+          .warning, .rates, "", event.detail,
+          fixes: ["this machine is too busy to read (top shows what keeps it); ask for lower rates with --rate"]))
+    case "capture":
+      findings.append(
+        Finding(.warning, .triggers, "", event.detail, fixes: ["it works, but not as it should: see docs/IIO.md"]))
     default: break
     }
   }

@@ -1,43 +1,62 @@
 import SensorFusion
 
-/// A bounded queue of samples of one size: what the kernel's buffer is to a driver. The oldest stay, new ones are
-/// refused once it is full.
-struct SampleQueue {
-  private var storage: [UInt8]
-  private var head = 0
-  /// Bytes held.
+/// What one client has still to get of a device: the values of all channels and the time of each sample, bounded as the
+/// kernel's buffer is. The oldest stay, new ones are refused once it is full.
+///
+/// Values are kept, not bytes: which channels make a sample may change while samples wait (see `EmulatedCapture`).
+struct SampleQueue: Sendable {
+  /// Samples that it holds at most.
+  let capacity: Int
+  /// 64-bit words of a sample: the values, then the time.
+  let width: Int
+  /// Samples held.
   private(set) var count = 0
+  /// Samples refused so far.
+  private(set) var refused = 0
+  private var storage: [Int64] = []
+  /// Samples for which there is room in `storage`: it grows with what waits.
+  private var room = 0
+  private var head = 0
 
-  /// A queue of at most `capacity` bytes.
-  init(capacity: Int) { storage = Array(repeating: 0, count: max(1, capacity)) }
-
-  /// Takes a sample, or refuses it and says so.
-  mutating func append(_ bytes: [UInt8]) -> Bool {
-    guard count + bytes.count <= storage.count else { return false }
-    var position = (head + count) % storage.count
-    for byte in bytes {
-      storage[position] = byte
-      position += 1
-      if position == storage.count { position = 0 }
-    }
-    count += bytes.count
-    return true
+  /// A queue of at most `capacity` samples of `valueCount` values.
+  init(capacity: Int, valueCount: Int) {
+    self.capacity = max(1, capacity)
+    width = valueCount + 1
   }
 
-  /// Moves the `byteCount` oldest bytes to the end of `block`. The caller has seen that they are there.
-  mutating func move(_ byteCount: Int, to block: inout [UInt8]) {
-    let first = min(byteCount, storage.count - head)
-    block.append(contentsOf: storage[head..<head + first])
-    if byteCount > first { block.append(contentsOf: storage[..<(byteCount - first)]) }
-    head = (head + byteCount) % storage.count
-    count -= byteCount
+  /// Takes a sample, or refuses it and counts that.
+  mutating func append(_ values: [Int64], time: Int64) {
+    guard count < capacity else {
+      refused += 1
+      return
+    }
+    if count == room { grow() }
+    let start = ((head + count) % room) * width
+    for index in values.indices { storage[start + index] = values[index] }
+    storage[start + width - 1] = time
+    count += 1
+  }
+
+  private mutating func grow() {
+    let newRoom = min(capacity, max(64, room * 2))
+    var new = Array(storage[(head * width)...])
+    new.append(contentsOf: storage[..<(head * width)])
+    new.append(contentsOf: repeatElement(0, count: newRoom * width - new.count))
+    (storage, room, head) = (new, newRoom, 0)
+  }
+
+  /// Takes the oldest sample. The caller has seen that there is one.
+  mutating func removeFirst(_ body: (ArraySlice<Int64>) -> Void) {
+    body(storage[(head * width)..<((head + 1) * width)])
+    head = (head + 1) % room
+    count -= 1
   }
 }
 
-/// A running buffer of a device: which elements make a sample, and the samples that wait.
-struct EmulatedCapture {
+/// How the samples of a running buffer lie in memory: the channels of all its clients together.
+struct EmulatedCapture: Sendable {
   /// One element of the sample.
-  struct Element {
+  struct Element: Sendable {
     /// The place of its first value among all values of the device; nil for the time stamp.
     var firstValue: Int?
     var format: EmulatedFormat
@@ -49,26 +68,11 @@ struct EmulatedCapture {
 
   /// The channels of all clients together.
   let mask: [UInt32]
-  /// Samples of a block, the largest count that a client asked for.
-  let sampleCount: Int
-  /// Samples that the kernel's buffer was asked to hold.
-  let length: Int
   let elements: [Element]
   let layout: ScanLayout
-  var queue: SampleQueue
-  /// Samples that had to be refused because nobody read the buffer in time.
-  var refused = 0
-  private var scratch: [UInt8]
 
-  /// Bytes of a block: libiio counts it in its own sample size, which may be smaller than the kernel's.
-  var blockSize: Int { sampleCount * layout.unpaddedSize }
-  /// Samples that wait.
-  var available: Int { queue.count / layout.sampleSize }
-
-  /// A buffer for the channels of `mask`, or the errno that the kernel gives.
-  static func make(
-    device: EmulatedDevice, mask: [UInt32], sampleCount: UInt32, buffersCount: UInt32
-  ) -> Result<EmulatedCapture, IIODErrno> {
+  /// Samples of channels of `mask`; nil where a kernel would refuse them.
+  init?(device: EmulatedDevice, mask: [UInt32]) {
     var elements: [Element] = []
     var formats: [EmulatedFormat] = []
     var firstValue = 0
@@ -80,52 +84,52 @@ struct EmulatedCapture {
       }
       firstValue += channel.format.repeatCount
     }
-    // A time stamp alone is not a sample; the kernel refuses it.
-    guard sampleCount > 0, elements.contains(where: { $0.firstValue != nil }) else { return .failure(.invalid) }
-    let layout = ScanLayout(byteCounts: formats.map(\.byteCount))
+    // A time stamp alone is not a sample.
+    guard elements.contains(where: { $0.firstValue != nil }) else { return nil }
+    layout = ScanLayout(byteCounts: formats.map(\.byteCount))
     for index in elements.indices { elements[index].offset = layout.offsets[index] }
+    self.mask = mask
+    self.elements = elements
+  }
+
+  /// Samples that a buffer of `buffersCount` blocks of `sampleCount` holds, or the errno that the kernel gives.
+  func queueLength(sampleCount: UInt32, buffersCount: UInt32) -> Result<(asked: Int, kept: Int), IIODErrno> {
     let length = UInt64(sampleCount) * UInt64(max(1, buffersCount))
-    let size = UInt64(layout.sampleSize)
     // libiio cannot allocate its own block; the kernel refuses lengths whose bytes it cannot count, and those for which
     // it has no memory in one piece.
     if sampleCount > UInt32.max / 2 { return .failure(.noMemory) }
-    if length > UInt64(UInt32.max) / size { return .failure(.invalid) }
-    guard Self.rounded(Int(length)) * layout.sampleSize <= largestQueue else { return .failure(.noMemory) }
-    return .success(
-      EmulatedCapture(
-        mask: mask, sampleCount: Int(sampleCount), length: Int(length), elements: elements, layout: layout))
+    if length > UInt64(UInt32.max) / UInt64(layout.sampleSize) { return .failure(.invalid) }
+    // The kernel's kfifo rounds its length up to a power of two.
+    var kept = 1
+    while kept < Int(length) { kept *= 2 }
+    guard kept * layout.sampleSize <= Self.largestQueue else { return .failure(.noMemory) }
+    return .success((Int(length), kept))
   }
 
-  private init(mask: [UInt32], sampleCount: Int, length: Int, elements: [Element], layout: ScanLayout) {
-    self.mask = mask
-    self.sampleCount = sampleCount
-    self.length = length
-    self.elements = elements
-    self.layout = layout
-    queue = SampleQueue(capacity: Self.rounded(length) * layout.sampleSize)
-    scratch = Array(repeating: 0, count: layout.sampleSize)
+  /// Samples of a block of `sampleCount`: libiio counts it in its own sample size, which may be smaller than the
+  /// kernel's.
+  func blockCount(_ sampleCount: Int) -> Int { sampleCount * layout.unpaddedSize / layout.sampleSize }
+  /// Whether a block of `sampleCount` can be read: libiio asks for a rest that is less than a sample of the kernel's
+  /// size, which the kernel refuses.
+  func isReadable(_ sampleCount: Int) -> Bool {
+    blockCount(sampleCount) * layout.sampleSize == sampleCount * layout.unpaddedSize
   }
 
-  /// The kernel's kfifo rounds its length up to a power of two.
-  private static func rounded(_ length: Int) -> Int {
-    var result = 1
-    while result < length { result *= 2 }
-    return result
-  }
-
-  /// Captures one sample from the values of all channels.
-  mutating func append(values: [Int64], time: Int64) {
+  /// Appends the bytes of one sample, of which `words` are the values of all channels and the time.
+  func encode(_ words: ArraySlice<Int64>, into block: inout [UInt8]) {
+    let start = block.count
+    block.append(contentsOf: repeatElement(0, count: layout.sampleSize))
     for element in elements {
       guard let first = element.firstValue else {
-        element.format.encode(time, into: &scratch, at: element.offset)
+        element.format.encode(words[words.endIndex - 1], into: &block, at: start + element.offset)
         continue
       }
       for index in 0..<element.format.repeatCount {
         element.format.encode(
-          values[first + index], into: &scratch, at: element.offset + index * element.format.storageBits / 8)
+          words[words.startIndex + first + index], into: &block,
+          at: start + element.offset + index * element.format.storageBits / 8)
       }
     }
-    if !queue.append(scratch) { refused += 1 }
   }
 }
 

@@ -1,13 +1,20 @@
 import SensorFusion
 
-/// A client's hold on the buffer of a device.
+/// A client's hold on the buffer of a device. What it has still to get is its own: what other clients open, close or
+/// read changes nothing of it but the channels that its samples hold.
 struct IIODStream {
   /// The connection that opened it.
   var connection: Int
-  var sampleCount: UInt32
+  /// Samples of a block.
+  var sampleCount: Int
   var mask: [UInt32]
+  /// Samples that the kernel's buffer was asked to hold.
+  var length: Int
+  var queue: SampleQueue
   /// False once the capture has failed: reading says EBADF until the client closes and opens again.
   var isAlive = true
+  /// When the block that the client waits for was begun; nil while it does not wait.
+  var waitingSince: Int64?
 }
 
 /// An emulated device as it is at the moment.
@@ -24,9 +31,8 @@ struct EmulatedDeviceState {
   var writtenTexts: [String: String] = [:]
   /// Newest first, as iiod searches them.
   var streams: [IIODStream] = []
+  /// What samples hold; nil while the buffer is off.
   var capture: EmulatedCapture?
-  /// When the block that clients wait for was begun; nil while nobody waits.
-  var waitingSince: Int64?
   var buffersCount: UInt32 = 4
   /// What `length` and `watermark` show while the buffer is off; kfifo's own defaults at first.
   var length = 2
@@ -60,6 +66,19 @@ struct EmulatedDeviceState {
     processed = Array(repeating: 0, count: device.channels.count)
     trigger = device.trigger
   }
+
+  /// The channels of all clients together, and those of `mask`.
+  func union(with mask: [UInt32]) -> [UInt32] {
+    var result = mask
+    for stream in streams where stream.isAlive {
+      while result.count < stream.mask.count { result.append(0) }
+      for (index, word) in stream.mask.enumerated() { result[index] |= word }
+    }
+    return result
+  }
+
+  /// Samples that wait, for the client that has most.
+  var available: Int { streams.lazy.filter(\.isAlive).map(\.queue.count).max() ?? 0 }
 
   /// The rate that is set, samples per second.
   var rate: Double { device.rate / Double(divider) }
@@ -116,7 +135,7 @@ struct EmulatedDeviceState {
   mutating func capture(at time: Timestamp, offsets: IIODClockOffsets) {
     guard capture != nil else { return }
     let stamp = time.nanoseconds.addingReportingOverflow(offsets[clock]).partialValue
-    capture?.append(values: values, time: stamp)
+    for index in streams.indices where streams[index].isAlive { streams[index].queue.append(values, time: stamp) }
   }
 }
 

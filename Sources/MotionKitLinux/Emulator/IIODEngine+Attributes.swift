@@ -73,7 +73,7 @@ extension IIODEngine {
       return .failure(.noEntry)
     case .buffer where state.device.hasBuffer:
       switch name {
-      case "data_available": return .success("\(state.capture?.available ?? 0)")
+      case "data_available": return .success("\(state.available)")
       case "direction": return .success("in")
       case "enable": return .success(state.capture == nil ? "0" : "1")
       case "length": return .success("\(state.length)")

@@ -3,6 +3,8 @@ import SensorFusion
 extension IIODEngine {
   /// Holds that a device's buffer may have at once; a client that opens again and again is refused at some point.
   static let streamLimit = 256
+  /// What all clients of a device may have waiting together, 64-bit words: 64 MiB.
+  static let queuedWordLimit = 8 << 20
 
   // MARK: Samples
 
@@ -35,8 +37,10 @@ extension IIODEngine {
   }
 
   private func isBlockReady(of device: Int) -> Bool {
-    guard devices[device].waitingSince != nil, let capture = devices[device].capture else { return false }
-    return capture.queue.count >= capture.blockSize / capture.layout.sampleSize * capture.layout.sampleSize
+    guard let capture = devices[device].capture else { return false }
+    return devices[device].streams.contains {
+      $0.waitingSince != nil && $0.queue.count >= capture.blockCount($0.sampleCount)
+    }
   }
 
   /// No more samples will come. Reads get what is left, in a shorter block if need be, and then ENODEV, as of a device
@@ -48,11 +52,7 @@ extension IIODEngine {
 
   /// Whether, after `finish`, everything that clients were to get has been taken.
   public var isDrained: Bool {
-    let holds = devices.contains { state in
-      guard let capture = state.capture, state.streams.contains(where: \.isAlive) else { return false }
-      return capture.queue.count >= capture.layout.sampleSize
-    }
-    return isFinishing && !holds && connections.allSatisfy { $0.pendingOutput == 0 }
+    isFinishing && devices.allSatisfy { $0.available == 0 } && connections.allSatisfy { $0.pendingOutput == 0 }
   }
 
   // MARK: Opening and closing
@@ -69,13 +69,31 @@ extension IIODEngine {
     if state.isUnplugged { return .noEntry }
     guard state.trigger != nil else { return .invalid }
     guard state.streams.count < Self.streamLimit else { return .noMemory }
-    let before = devices[device].streams
-    devices[device].streams.insert(
-      IIODStream(connection: connections[connection].id, sampleCount: sampleCount, mask: mask), at: 0)
-    guard let error = rebuildCapture(of: device) else { return nil }
-    // Those who had the buffer before keep it, unlike in iiod.
-    devices[device].streams = before
-    return error
+    let stream: IIODStream
+    switch makeStream(device: device, sampleCount: sampleCount, mask: mask, connection: connections[connection].id) {
+    case .failure(let error): return error
+    case .success(let made): stream = made
+    }
+    devices[device].streams.insert(stream, at: 0)
+    rebuildCapture(of: device)
+    return nil
+  }
+
+  /// A hold on a device's buffer beside those there are, or why there can be none.
+  private func makeStream(
+    device: Int, sampleCount: UInt32, mask: [UInt32], connection: Int
+  ) -> Result<IIODStream, IIODErrno> {
+    let state = devices[device]
+    guard let capture = EmulatedCapture(device: state.device, mask: state.union(with: mask)) else {
+      return .failure(.invalid)
+    }
+    return capture.queueLength(sampleCount: sampleCount, buffersCount: state.buffersCount).flatMap { asked, kept in
+      let queue = SampleQueue(capacity: kept, valueCount: state.values.count)
+      let held = state.streams.reduce(0) { $0 + $1.queue.capacity * $1.queue.width }
+      guard held + queue.capacity * queue.width <= Self.queuedWordLimit else { return .failure(.noMemory) }
+      return .success(
+        IIODStream(connection: connection, sampleCount: Int(sampleCount), mask: mask, length: asked, queue: queue))
+    }
   }
 
   /// `CLOSE`: gives up the newest hold of this client.
@@ -84,41 +102,29 @@ extension IIODEngine {
     let id = connections[connection].id
     guard let stream = devices[device].streams.firstIndex(where: { $0.connection == id })
     else { return .noDeviceOrAddress }
+    remove(stream: stream, of: device)
+    return nil
+  }
+
+  /// Takes a client's hold away, with what it has not got.
+  mutating func remove(stream: Int, of device: Int) {
+    count(refused: devices[device].streams[stream].queue.refused)
     devices[device].streams.remove(at: stream)
-    return rebuildCapture(of: device)
+    rebuildCapture(of: device)
   }
 
-  /// Starts the buffer anew for those who hold it, with all their channels and the largest of their counts, or switches
-  /// it off. What it held is gone, as in iiod. Where it cannot be started the old one goes on.
-  mutating func rebuildCapture(of device: Int) -> IIODErrno? {
-    var mask: [UInt32] = []
-    var sampleCount: UInt32 = 0
-    for stream in devices[device].streams where stream.isAlive {
-      while mask.count < stream.mask.count { mask.append(0) }
-      for (index, word) in stream.mask.enumerated() { mask[index] |= word }
-      sampleCount = max(sampleCount, stream.sampleCount)
+  /// Lets samples hold the channels of all who have the buffer, or switches it off.
+  private mutating func rebuildCapture(of device: Int) {
+    let alive = devices[device].streams.filter(\.isAlive)
+    guard let length = alive.map(\.length).max(), let block = alive.map(\.sampleCount).max() else {
+      devices[device].capture = nil
+      return
     }
-    guard sampleCount > 0 else {
-      setCapture(nil, of: device)
-      return nil
-    }
-    let state = devices[device]
-    switch EmulatedCapture.make(
-      device: state.device, mask: mask, sampleCount: sampleCount, buffersCount: state.buffersCount)
-    {
-    case .failure(let error): return error
-    case .success(let capture):
-      setCapture(capture, of: device)
-      devices[device].length = capture.length
-      devices[device].watermark = capture.sampleCount
-      return nil
-    }
-  }
-
-  private mutating func setCapture(_ capture: EmulatedCapture?, of device: Int) {
-    count(refused: devices[device].capture?.refused ?? 0)
-    devices[device].capture = capture
-    devices[device].waitingSince = nil
+    devices[device].length = length
+    devices[device].watermark = block
+    // Those who are left with the time alone keep what they had.
+    let mask = devices[device].union(with: [])
+    devices[device].capture = EmulatedCapture(device: devices[device].device, mask: mask) ?? devices[device].capture
   }
 
   // MARK: Reading
@@ -134,60 +140,68 @@ extension IIODEngine {
     connections[connection].activity = .reading(PendingRead(device: device, remaining: Int(byteCount)))
   }
 
-  /// Hands blocks of a running buffer to all who wait for one. Returns whether somebody's read has come to its end.
+  /// Hands a client that waits for blocks what there is of them. Returns whether its read has come to its end.
   ///
-  /// A client that does not take what was sent to it gets no block until it does, and misses those in between.
-  mutating func pump(device: Int, at now: Int64) -> Bool {
-    var hasEnded = false
-    while let capture = devices[device].capture {
-      let readers = connections.indices.filter {
-        guard case .reading(let read) = connections[$0].activity else { return false }
-        return read.device == device && connections[$0].pendingOutput < Self.outputLimit
-      }
-      guard !readers.isEmpty else {
-        devices[device].waitingSince = nil
-        break
-      }
-      devices[device].waitingSince = devices[device].waitingSince ?? now
-      let byteCount = capture.blockSize / capture.layout.sampleSize * capture.layout.sampleSize
-      var blockSize = byteCount
-      if capture.queue.count < byteCount {
-        guard isFinishing else { break }
-        blockSize = capture.queue.count / capture.layout.sampleSize * capture.layout.sampleSize
-      }
-      guard blockSize > 0 else {
-        failReads(of: device, with: .noDevice)
+  /// A client that does not take what was sent to it gets no more until it does; what waits for it is bounded.
+  mutating func pump(connection: Int, at now: Int64) -> Bool {
+    let id = connections[connection].id
+    while case .reading(let read) = connections[connection].activity {
+      let device = read.device
+      guard let stream = devices[device].streams.firstIndex(where: { $0.connection == id }),
+        devices[device].streams[stream].isAlive, let capture = read.capture ?? devices[device].capture
+      else {
+        connections[connection].send(.badFile)
+        connections[connection].activity = .idle
         return true
       }
-      guard byteCount == capture.blockSize else {
-        // libiio asks for a rest that is less than a sample of the kernel's size, which the kernel refuses.
-        failReads(of: device, with: .invalid)
+      guard connections[connection].pendingOutput < Self.outputLimit else {
+        devices[device].streams[stream].waitingSince = nil
+        return false
+      }
+      let sampleCount = devices[device].streams[stream].sampleCount
+      let whole = capture.blockCount(sampleCount)
+      let waiting = devices[device].streams[stream].queue.count
+      let isWhole = waiting >= whole
+      guard isWhole || isFinishing else {
+        devices[device].streams[stream].waitingSince = devices[device].streams[stream].waitingSince ?? now
+        return false
+      }
+      guard waiting > 0 else {
+        fail(stream: stream, of: device, with: .noDevice)
         return true
       }
-      block.removeAll(keepingCapacity: true)
-      devices[device].capture?.queue.move(blockSize, to: &block)
-      devices[device].waitingSince = now
-      for reader in readers where send(block: capture, to: reader) { hasEnded = true }
+      guard capture.isReadable(sampleCount) else {
+        fail(stream: stream, of: device, with: .invalid)
+        return true
+      }
+      devices[device].streams[stream].waitingSince = nil
+      var bytes: [UInt8] = []
+      swap(&bytes, &block)
+      bytes.removeAll(keepingCapacity: true)
+      for _ in 0..<min(whole, waiting) {
+        devices[device].streams[stream].queue.removeFirst { capture.encode($0, into: &bytes) }
+      }
+      swap(&bytes, &block)
+      if send(block: capture, isLast: !isWhole, to: connection) { return true }
     }
-    return hasEnded
+    return false
   }
 
   /// Sends one chunk. Returns whether this ended the read.
-  private mutating func send(block capture: EmulatedCapture, to connection: Int) -> Bool {
+  private mutating func send(block capture: EmulatedCapture, isLast: Bool, to connection: Int) -> Bool {
     guard case .reading(var read) = connections[connection].activity else { return false }
     let count = min(block.count, read.remaining)
     connections[connection].send(code: count)
-    if read.needsMask {
+    if read.capture == nil {
       let digits = capture.mask.reversed().map { word in
         let text = String(word, radix: 16)
         return String(repeating: "0", count: 8 - text.count) + text
       }
       connections[connection].send(digits.joined() + "\n")
-      read.needsMask = false
+      read.capture = capture
     }
     connections[connection].output.append(contentsOf: block[..<count])
     read.remaining -= count
-    let isLast = isFinishing && block.count < capture.blockSize
     guard read.remaining < capture.layout.unpaddedSize || isLast else {
       connections[connection].activity = .reading(read)
       return false
@@ -198,14 +212,16 @@ extension IIODEngine {
     return true
   }
 
-  /// Ends all reads of a device and its capture: clients have to close and to open again.
-  mutating func failReads(of device: Int, with error: IIODErrno) {
-    for index in connections.indices {
+  /// Ends a client's read and its capture: it has to close and to open again.
+  mutating func fail(stream: Int, of device: Int, with error: IIODErrno) {
+    let id = devices[device].streams[stream].connection
+    for index in connections.indices where connections[index].id == id {
       guard case .reading(let read) = connections[index].activity, read.device == device else { continue }
       connections[index].send(error)
       connections[index].activity = .idle
     }
-    for index in devices[device].streams.indices { devices[device].streams[index].isAlive = false }
-    setCapture(nil, of: device)
+    devices[device].streams[stream].isAlive = false
+    devices[device].streams[stream].waitingSince = nil
+    rebuildCapture(of: device)
   }
 }

@@ -47,8 +47,8 @@ public struct IIODEngine: Sendable {
   struct PendingRead: Sendable {
     var device: Int
     var remaining: Int
-    /// Whether the line with the mask is still to come.
-    var needsMask = true
+    /// What its samples hold, from the first block on, with which the mask is sent.
+    var capture: EmulatedCapture?
   }
 
   struct Connection: Sendable {
@@ -116,7 +116,7 @@ public struct IIODEngine: Sendable {
     var result = retired
     result.clients = connections.count
     for state in devices {
-      result.refused += state.capture?.refused ?? 0
+      result.refused += state.streams.reduce(0) { $0 + $1.queue.refused }
       result.clipped += state.clipped
       result.inexact += state.inexact
     }
@@ -139,9 +139,9 @@ public struct IIODEngine: Sendable {
     guard let index = index(of: id) else { return }
     connections.remove(at: index)
     for device in devices.indices {
-      let before = devices[device].streams.count
-      devices[device].streams.removeAll { $0.connection == id }
-      if devices[device].streams.count != before { _ = rebuildCapture(of: device) }
+      while let stream = devices[device].streams.firstIndex(where: { $0.connection == id }) {
+        remove(stream: stream, of: device)
+      }
     }
     settle(at: now)
   }
@@ -223,7 +223,9 @@ public struct IIODEngine: Sendable {
   /// When `advance` is to be called again at the latest, if nothing else happens before; nil for never.
   public var deadline: Int64? {
     guard timeout > 0, !isStalled else { return nil }
-    return devices.compactMap(\.waitingSince).min().map { $0.addingReportingOverflow(timeoutNanoseconds).partialValue }
+    return devices.lazy.flatMap(\.streams).compactMap(\.waitingSince).min().map {
+      $0.addingReportingOverflow(timeoutNanoseconds).partialValue
+    }
   }
 
   var timeoutNanoseconds: Int64 { Int64(timeout) * 1_000_000 }
@@ -232,10 +234,12 @@ public struct IIODEngine: Sendable {
   public mutating func advance(to now: Int64) {
     guard timeout > 0, !isStalled else { return }
     for device in devices.indices {
-      guard let since = devices[device].waitingSince,
-        now.subtractingReportingOverflow(since).partialValue >= timeoutNanoseconds
-      else { continue }
-      failReads(of: device, with: .timedOut)
+      for stream in devices[device].streams.indices {
+        guard let since = devices[device].streams[stream].waitingSince,
+          now.subtractingReportingOverflow(since).partialValue >= timeoutNanoseconds
+        else { continue }
+        fail(stream: stream, of: device, with: .timedOut)
+      }
     }
     settle(at: now)
   }
@@ -248,9 +252,7 @@ public struct IIODEngine: Sendable {
     var isMoving = true
     while isMoving {
       isMoving = false
-      for device in devices.indices where devices[device].capture != nil {
-        if pump(device: device, at: now) { isMoving = true }
-      }
+      for index in connections.indices where pump(connection: index, at: now) { isMoving = true }
       for index in connections.indices {
         while connections[index].pendingOutput < Self.outputLimit, step(connection: index, at: now) { isMoving = true }
         if connections[index].inputStart > 0 {

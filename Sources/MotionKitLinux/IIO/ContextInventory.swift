@@ -24,7 +24,7 @@ extension IIODevice {
     var model = DeviceModel(id: id, name: name.isEmpty ? id : name)
     model.label = label
     if isLocal { (model.path, model.driver) = Self.sysfs(id) }
-    let relevant = ["accel_", "anglvel_", "magn_", "pressure", "temp", "mount", "steps", "rot_", "gravity_"]
+    let relevant = ["accel", "anglvel", "magn", "pressure", "temp", "mount", "steps", "rot_", "gravity_"]
     for channel in channels {
       let id = channel.id
       var files: [String: String] = [:]

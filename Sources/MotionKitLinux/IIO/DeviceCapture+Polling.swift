@@ -19,14 +19,15 @@ extension DeviceCapture {
     try readOnce(channels, into: &samples)
     let openedAt = nanoseconds(of: CLOCK_BOOTTIME)
     _ = announce(
-      clock: "boottime", rates: plan.sensors.map { _ in rate }, notes: notes, capture: "polled", openedAt: openedAt)
+      clock: "boottime", rates: plan.sensors.map { _ in rate }, notes: notes, capture: "polled", openedAt: openedAt,
+      temperature: chipTemperature(Array(channels.values)))
     var due = nanoseconds(of: CLOCK_MONOTONIC)
     while !isStopping {
       samples.removeAll(keepingCapacity: true)
       try readOnce(channels, into: &samples)
       delivered()
       let arrival = nanoseconds(of: CLOCK_BOOTTIME)
-      mailbox.withLockNotifying { $0.put(samples, device: number, arrival: arrival, isHostStamped: true) }
+      put(samples, arrival: arrival, isHostStamped: true)
       let now = nanoseconds(of: CLOCK_MONOTONIC)
       // A reading that took longer than a period is not made up for.
       due = max(due + period, now + period / 8)

@@ -17,6 +17,8 @@ final class DeviceCapture: Sendable {
   static let laggingBatches = 20
   /// The kernel's buffer holds at least this much, seconds, so that a stall of ours loses nothing.
   static let kernelBufferTime = 2.0
+  /// Samples a second for which there is room where a device does not tell its rate.
+  static let unknownRate = 1000.0
   /// Waits between attempts to take a lost device back, seconds: doubled from the first to the last.
   static let retryTimes = 0.1...1.0
   /// A device that a foreign trigger has left without a sample this often is polled from then on.
@@ -24,14 +26,17 @@ final class DeviceCapture: Sendable {
   /// A start waits so long for captures of the same context that still put attributes back, seconds: it would take what
   /// they set for what was there before.
   static let puttingBackTime = 3.0
+  /// Over the network another program's large batches may hold a device's samples up: one that brings nothing within the
+  /// usual time is given this long from the second time on, seconds, and twice as long each time after.
+  static let patience = 3.0...6.0
   /// How long a host may take to be reached, seconds.
   static let connectTime = 4.5
 
   let plan: CapturePlan
   let number: Int
-  private let uri: String
+  let uri: String
   private let retry: ClosedRange<Double>
-  private let reportLatency: Double
+  let reportLatency: Double
   let mailbox: Locked<CaptureMailbox>
   let state: Locked<State>
 
@@ -47,6 +52,12 @@ final class DeviceCapture: Sendable {
     var canceller: IIOBufferCanceller?
     /// Batches are so much longer than they need be by the first measurement.
     var fillFactor = 1.0
+    /// Samples that a batch holds at least: as many as another program's, which shares the device.
+    var leastBatch = 0
+    /// How long it may be silent, seconds; 0 for the usual time.
+    var patience = 0.0
+    /// Whether the last attempt got as far as to wait for samples.
+    var wasOpened = false
     /// How the first attempt ended.
     var first: Result<Outcome, MotionKitError>?
   }
@@ -130,11 +141,19 @@ final class DeviceCapture: Sendable {
     while !isStopping {
       do throws(MotionKitError) {
         silentStarts += 1
+        state.withLock { state in
+          if silentStarts > 1, state.wasOpened, networkAddress(ofURI: uri) != nil {
+            state.patience = min(Self.patience.upperBound, max(Self.patience.lowerBound, state.patience * 2))
+          }
+          state.wasOpened = false
+        }
         try session(mode, &changes) {
           isLost = false
           silentStarts = 0
           pause = retry.lowerBound
         }
+        // It ended in order: to be opened with larger batches, at once.
+        continue
       } catch {
         if isStopping { break }
         state.withLockNotifying { if $0.first == nil { $0.first = .failure(error) } }
@@ -190,20 +209,23 @@ final class DeviceCapture: Sendable {
     if !wanted.path.isEmpty {
       return devices.first { IIODevice.sysfs($0.id).path == wanted.path && $0.name == wanted.name }
     }
-    if !wanted.label.isEmpty { return devices.first { $0.label == wanted.label } }
-    if let same = devices.first(where: { $0.id == wanted.id && ($0.name == wanted.name || wanted.name == $0.id) }) {
-      return same
-    }
-    let named = devices.filter { $0.name == wanted.name }
-    return named.count == 1 ? named[0] : nil
+    // Devices of one chip share its label, so a label alone names no device.
+    let fitting = devices.filter { $0.label == wanted.label && ($0.name == wanted.name || wanted.name == $0.id) }
+    if let same = fitting.first(where: { $0.id == wanted.id }) { return same }
+    return fitting.count == 1 ? fitting[0] : nil
   }
 
-  private func send(_ content: CaptureChunk.Content) {
-    let now = nanoseconds(of: CLOCK_BOOTTIME)
-    mailbox.withLockNotifying {
-      $0.chunks.append(CaptureChunk(device: number, arrival: now, content: content))
-      $0.lastActivity[number] = now
+  /// Hands a batch over.
+  func put(_ samples: [SensorSample], arrival: Int64, isHostStamped: Bool) {
+    let isWakeNeeded = mailbox.withLock {
+      $0.put(samples, device: number, arrival: arrival, isHostStamped: isHostStamped)
     }
+    if isWakeNeeded { mailbox.signal() }
+  }
+
+  func send(_ content: CaptureChunk.Content) {
+    let now = nanoseconds(of: CLOCK_BOOTTIME)
+    mailbox.withLockNotifying { $0.put(content, device: number, arrival: now) }
   }
 
   // MARK: - Buffered
@@ -224,6 +246,8 @@ final class DeviceCapture: Sendable {
     let enabled = channels.filter { $0.isScanElement && wanted.contains($0.index) }.sorted { $0.index < $1.index }
     for channel in enabled { channel.setEnabled(true) }
 
+    // While the buffer is on, many drivers refuse it.
+    let temperature = chipTemperature(channels)
     let clock = chooseClock(device, &changes, &notes)
     var rates = setRates(device, channels, atLeast: frequency, &changes, &notes)
     if !trigger.isEmpty {
@@ -234,12 +258,21 @@ final class DeviceCapture: Sendable {
     let rate = rates.max() ?? 0
     let layout = ScanLayout(byteCounts: enabled.map { $0.format?.byteCount ?? 0 })
     let fillTime = min(Self.longestFillTime, fillTime(device) * state.withLock { $0.fillFactor })
-    let batch = layout.requestCount(atLeast: Int((rate * fillTime).rounded(.up)))
-    let held = Int((rate * Self.kernelBufferTime / Double(batch)).rounded(.up))
+    let batch = layout.requestCount(
+      atLeast: max(state.withLock { $0.leastBatch }, Int((rate * fillTime).rounded(.up))))
+    // A device that does not tell its rate is read sample by sample and may be a fast one.
+    let perSecond = rate > 0 ? rate : Self.unknownRate
+    let held = Int((perSecond * Self.kernelBufferTime / Double(batch)).rounded(.up))
     device.setKernelBufferCount(UInt32(min(256, max(4, held))))
     // libiio's own limit is the last resort behind the watchdog: it must not strike before a slow batch is full.
     let fill = rate > 0 ? Double(batch) / rate : 0
     context.setTimeout(milliseconds: UInt32(min(60_000, max(5000, fill * 6000))))
+    let patience = max(state.withLock { $0.patience }, 2 * fill)
+    mailbox.withLock {
+      $0.patience[number] = Int64(min(patience, 60) * 1e9)
+      $0.fillTime[number] = Int64(min(fill, 30) * 1e9)
+    }
+    send(.opening)
     let openedAt = nanoseconds(of: CLOCK_BOOTTIME)
     let buffer: IIOBuffer
     do {
@@ -249,107 +282,23 @@ final class DeviceCapture: Sendable {
     }
     let canStart = state.withLock { state in
       state.canceller = buffer.canceller
+      state.wasOpened = true
       return !state.isStopping
     }
     defer { state.withLock { $0.canceller = nil } }
     guard canStart else { return }
 
     let periods = announce(
-      clock: clock, rates: rates, notes: notes, capture: captureName(trigger, isOwn), openedAt: openedAt)
+      clock: clock, rates: rates, notes: notes, capture: captureName(trigger, isOwn), openedAt: openedAt,
+      temperature: temperature)
     let offsets = Dictionary(zip(enabled.map(\.index), layout.offsets)) { first, _ in first }
     try readBatches(
       buffer, enabled, layout, stamp, SampleDecoder(sensors: plan.sensors, timestamp: stamp, offsets: offsets),
       period: periods.min() ?? 0, delivered: delivered)
   }
 
-  /// How long a batch may take to fill, seconds.
-  private func fillTime(_ device: IIODevice) -> Double {
-    guard networkAddress(ofURI: uri) != nil else { return max(Self.localFillTime, reportLatency) }
-    // The slowest of a few answers: what is about to be a habit shall not depend on a lucky one.
-    let attribute = device.attributeNames.first ?? "name"
-    var slowest: Int64 = 0
-    for _ in 0..<3 {
-      let before = nanoseconds(of: CLOCK_MONOTONIC)
-      _ = device.read(attribute)
-      slowest = max(slowest, nanoseconds(of: CLOCK_MONOTONIC) - before)
-    }
-    let least = max(Self.networkFillTime, reportLatency)
-    return min(Self.longestFillTime, max(least, Double(slowest) / 1e9 * Self.roundTripsPerBatch))
-  }
-
   private func captureName(_ trigger: String, _ isOwn: Bool) -> String {
     trigger.isEmpty ? "hardware FIFO" : isOwn ? "own trigger \(trigger)" : "trigger \(trigger)"
-  }
-
-  private func readBatches(
-    _ buffer: IIOBuffer, _ enabled: [IIOChannel], _ layout: ScanLayout, _ stamp: (index: Int, format: ScanFormat)?,
-    _ usual: SampleDecoder, period: Int64, delivered: () -> Void
-  ) throws(MotionKitError) {
-    var samples: [SensorSample] = []
-    var decoder = usual
-    var step = layout.sampleSize
-    let alignment = enabled.compactMap { $0.format?.byteCount }.max() ?? 1
-    var places = layout.offsets
-    var lastStamp: Int64 = 0
-    var leastLag = Int64.max
-    var lagging = 0
-    // Some kernels' HID drivers (press, rotation in 6.1) give every sample the time of the first.
-    var lastOwnStamp: Int64?
-    var isFrozen = false
-    while true {
-      let bytes: UnsafeRawBufferPointer
-      do {
-        bytes = try buffer.refill()
-      } catch {
-        if error.code == EINTR || error.code == EAGAIN { continue }
-        throw MotionKitError.iio(.refill, device: plan.device.title, errno: error.code)
-      }
-      let arrival = nanoseconds(of: CLOCK_BOOTTIME)
-      if !enabled.indices.allSatisfy({ buffer.offset(of: enabled[$0]) == places[$0] }) {
-        // Another client of the same iiod reads other channels of this device: the samples hold the union of both.
-        places = enabled.map { buffer.offset(of: $0) }
-        let offsets = Dictionary(zip(enabled.map(\.index), places)) { first, _ in first }
-        decoder = SampleDecoder(sensors: plan.sensors, timestamp: stamp, offsets: offsets)
-      }
-      step = ScanLayout.align(buffer.step, to: alignment)
-      samples.removeAll(keepingCapacity: true)
-      let count = decoder.decode(bytes, step: step, into: &samples)
-      guard count > 0 else { continue }
-      let ownStamp = samples.last?.time.nanoseconds
-      if decoder.hasStamps, !isFrozen, ownStamp == lastOwnStamp {
-        isFrozen = true
-        send(
-          .event(
-            name: "capture",
-            detail: "\(plan.device.title): its time stamps stand still; its samples are stamped when they arrive"))
-      }
-      lastOwnStamp = ownStamp
-      let isHostStamped = !decoder.hasStamps || isFrozen
-      if isHostStamped { lastStamp = max(lastStamp, arrival - Int64(count) * period) }
-      lastStamp = spreadStamps(
-        &samples, perScan: decoder.samplesPerScan, period: period, arrival: isHostStamped ? arrival : nil,
-        after: lastStamp)
-      delivered()
-      mailbox.withLockNotifying {
-        $0.put(samples, device: number, arrival: arrival, isHostStamped: isHostStamped)
-      }
-      guard !isHostStamped, isFallingBehind(arrival &- lastStamp, &leastLag, &lagging) else { continue }
-      send(.event(name: "capture", detail: "\(plan.device.title): falling behind; it is read in larger batches now"))
-      return
-    }
-  }
-
-  /// Whether batches are too short for the round trip that each costs: the lag has stayed far above its best for a while.
-  private func isFallingBehind(_ lag: Int64, _ least: inout Int64, _ batches: inout Int) -> Bool {
-    least = min(least, lag)
-    batches = lag &- least > Int64(Self.laggingTime * 1e9) ? batches + 1 : 0
-    guard batches >= Self.laggingBatches, networkAddress(ofURI: uri) != nil else { return false }
-    return state.withLock { state in
-      // Once batches are a second long, more of it would not help.
-      guard state.fillFactor < 16 else { return false }
-      state.fillFactor *= 2
-      return true
-    }
   }
 
   private func bufferError(_ code: Int32, _ context: IIOContext) -> MotionKitError {
@@ -434,8 +383,29 @@ final class DeviceCapture: Sendable {
     return trigger.read("sampling_frequency").text.flatMap { Double(iioText: $0) }
   }
 
+  /// What a description calls the temperature of a gyroscope's chip when it was started, °C.
+  static let temperatureName = "temperature_at_start_c"
+
+  /// The temperature of the chip, °C, where a gyroscope's device tells it: its bias goes with it.
+  func chipTemperature(_ channels: [IIOChannel]) -> Double? {
+    guard plan.sensors.contains(where: { $0.kind == .gyroscope }),
+      let channel = channels.first(where: { $0.id == "temp" || $0.id == "temp0" })
+    else { return nil }
+    func number(_ attribute: String) -> Double? { channel.read(attribute).text.flatMap { Double(iioText: $0) } }
+    let names = Set(channel.attributes.map(\.name))
+    var celsius: Double?
+    if names.contains("input") {
+      celsius = number("input").map { $0 / 1000 }
+    } else if names.contains("raw"), let raw = number("raw"), let scale = number("scale") {
+      celsius = (raw + (names.contains("offset") ? number("offset") ?? 0 : 0)) * scale / 1000
+    }
+    return celsius.map { ($0 * 1000).rounded() / 1000 }
+  }
+
   /// Tells everybody that the device delivers from now on; the periods in nanoseconds.
-  func announce(clock: String, rates: [Double], notes: [String], capture: String, openedAt: Int64) -> [Int64] {
+  func announce(
+    clock: String, rates: [Double], notes: [String], capture: String, openedAt: Int64, temperature: Double?
+  ) -> [Int64] {
     var periods: [SensorKind: Int64] = [:]
     var descriptions: [SensorDescription] = []
     let inventory = IIOInventory(devices: [plan.device], triggers: [])
@@ -445,6 +415,9 @@ final class DeviceCapture: Sendable {
       description.rate = rate
       description.capture = capture
       description.clock = clock
+      if sensor.kind == .gyroscope, let temperature {
+        description.attributes.append((name: Self.temperatureName, value: plainNumber(temperature)))
+      }
       description.attributes += notes.map { (name: "note", value: $0) }
       descriptions.append(description)
     }

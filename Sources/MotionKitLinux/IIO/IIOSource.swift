@@ -93,8 +93,9 @@ public final class IIOSource: SensorSource {
     guard !plans.isEmpty else {
       throw .noSensors(uri: uri, hint: "none of what was asked for is there; without sensors try --source sim:walk")
     }
-    let mailbox = Locked(CaptureMailbox(deviceCount: plans.count, now: nanoseconds(of: CLOCK_BOOTTIME)))
     let latency = min(max(request.reportLatency, 0), DeviceCapture.longestFillTime)
+    let mailbox = Locked(
+      CaptureMailbox(deviceCount: plans.count, now: nanoseconds(of: CLOCK_BOOTTIME), gathers: latency > 0))
     let captures = plans.enumerated().map { index, plan in
       DeviceCapture(plan: plan, number: index, uri: uri, mailbox: mailbox, reportLatency: latency)
     }
@@ -126,7 +127,8 @@ public final class IIOSource: SensorSource {
       guard let running = consumer?.running else { return .end }
       while true {
         let now = nanoseconds(of: CLOCK_MONOTONIC)
-        let wake = min(deadline, now + StreamAssembler.watchdogInterval)
+        let patience = consumer?.assembler.timeToSilence(now: nanoseconds(of: CLOCK_BOOTTIME)) ?? 0
+        let wake = min(deadline, now + patience)
         if consumer?.assembler.collect(from: running.mailbox, until: wake, into: &batch) ?? true {
           consumer = nil
           return .end

@@ -33,6 +33,8 @@ struct DeviceModel: Hashable, Sendable {
   var trigger = ""
   /// Whether it can have a trigger.
   var supportsTrigger = false
+  /// Whether another device has the same label. One chip with two devices has one label for both.
+  var sharesLabel = false
 
   /// The channel of that id.
   func channel(_ id: String) -> ChannelModel? { channels.first { $0.id == id } }
@@ -48,8 +50,10 @@ struct DeviceModel: Hashable, Sendable {
   /// How a person is told which device is meant.
   var title: String { label.isEmpty ? "\(name) (\(id))" : "\(label) (\(name), \(id))" }
 
-  /// What stays the same over restarts: the label, else the path, else the name and id.
-  var identity: String { !label.isEmpty ? label : !path.isEmpty ? path : "\(name) \(id)" }
+  /// What stays the same over restarts: the label where no other device has it, else the path, else the name and id.
+  var identity: String {
+    !label.isEmpty && !sharesLabel ? label : !path.isEmpty ? path : "\(name) \(id)"
+  }
 }
 
 /// A trigger as a context shows it.
@@ -119,6 +123,9 @@ extension DeviceModel {
     "oversampling_ratio", "filter_low_pass_3db_frequency",
   ]
 
+  /// Sensors of one kind that are looked for in one device.
+  private static let numberedSensors = 4
+
   /// What the kernel calls the quantities.
   private static let threeAxis: [(kind: SensorKind, type: String, unit: Double)] = [
     (.accelerometer, "accel", 1), (.gyroscope, "anglvel", 1), (.magnetometer, "magn", 100),
@@ -129,12 +136,15 @@ extension DeviceModel {
     var sensors: [SensorModel] = []
     var refused: [String] = []
     for (kind, type, unit) in Self.threeAxis {
-      let axes = ["x", "y", "z"].compactMap { channel("\(type)_\($0)") }
-      guard axes.count == 3 else {
-        if !axes.isEmpty { refused.append("\(title): \(type) has only \(axes.count) of 3 axes; left out") }
-        continue
+      // A device with two of a kind numbers them: accel0_x, accel1_x.
+      for type in [type] + (0..<Self.numberedSensors).map({ "\(type)\($0)" }) {
+        let axes = ["x", "y", "z"].compactMap { channel("\(type)_\($0)") }
+        guard axes.count == 3 else {
+          if !axes.isEmpty { refused.append("\(title): \(type) has only \(axes.count) of 3 axes; left out") }
+          continue
+        }
+        add(kind, type, axes.map { ($0, unit) }, to: &sensors, &refused)
       }
-      add(kind, type, axes.map { ($0, unit) }, to: &sensors, &refused)
     }
     if let pressure = channel("pressure") ?? channel("pressure0") {
       var values = [(pressure, 1.0)]

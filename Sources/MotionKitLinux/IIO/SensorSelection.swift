@@ -20,9 +20,14 @@ struct IIOInventory: Hashable, Sendable {
   /// An inventory of these devices.
   init(host: String = "", devices: [DeviceModel], triggers: [TriggerModel]) {
     self.host = host
-    self.devices = devices
+    let labels = devices.map(\.label)
+    self.devices = devices.map { device in
+      var device = device
+      if !device.label.isEmpty, labels.count(where: { $0 == device.label }) > 1 { device.sharesLabel = true }
+      return device
+    }
     self.triggers = triggers
-    for (index, device) in devices.enumerated() {
+    for (index, device) in self.devices.enumerated() {
       let (sensors, refused) = device.sensors()
       candidates += sensors.map { SensorCandidate(device: index, sensor: $0) }
       notes += refused
@@ -58,7 +63,10 @@ struct IIOInventory: Hashable, Sendable {
     ]
     for rule in rules {
       let fitting = all.filter { rule(devices[$0.device]) }
-      if fitting.count == 1 { return fitting[0] }
+      // Of several in one device the best, the first of equals.
+      if let first = fitting.first, fitting.allSatisfy({ $0.device == first.device }) {
+        return fitting.max { score($0) < score($1) }
+      }
       if fitting.count > 1 {
         throw .unsupported(
           what: "'\(wanted)' is ambiguous: \(fitting.count) devices of kind \(kind)",
@@ -74,7 +82,9 @@ struct IIOInventory: Hashable, Sendable {
   private func choices(_ candidates: [SensorCandidate]) -> String {
     candidates.map { candidate in
       let device = devices[candidate.device]
-      if !device.label.isEmpty { return device.label }
+      if !device.label.isEmpty, candidates.count(where: { devices[$0.device].label == device.label }) == 1 {
+        return device.label
+      }
       if !device.path.isEmpty { return "\(device.path) (\(device.name))" }
       return "\(device.id) (\(device.name))"
     }.joined(separator: ", ")
@@ -94,11 +104,14 @@ struct IIOInventory: Hashable, Sendable {
 }
 
 extension DeviceModel {
-  /// The device's own data-ready trigger, by its name `NAME-devN`, which is how drivers call it.
+  /// The device's own data-ready trigger, by its name: `NAME-devN`, which is how most drivers call it, or `NAME-trigger`,
+  /// as those of ST's separate sensors do, where only one is called so.
   func ownTrigger(among triggers: [TriggerModel]) -> TriggerModel? {
     guard let colon = id.lastIndex(of: ":") else { return nil }
     let number = id[id.index(after: colon)...].drop { !$0.isNumber }
-    return triggers.first { $0.name == "\(name)-dev\(number)" }
+    if let numbered = triggers.first(where: { $0.name == "\(name)-dev\(number)" }) { return numbered }
+    let named = triggers.filter { $0.name == "\(name)-trigger" }
+    return named.count == 1 ? named[0] : nil
   }
 }
 

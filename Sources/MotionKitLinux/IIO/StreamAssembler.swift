@@ -5,7 +5,7 @@ import SensorFusion
 ///
 /// Used by the consumer's thread alone; it reads no clock itself except to wait.
 struct StreamAssembler: Sendable {
-  /// How often the consumer wakes to look for silent devices, nanoseconds.
+  /// How long after a device has become silent the consumer notices, nanoseconds.
   static let watchdogInterval: Int64 = 200_000_000
   /// How much older than the opening of its device a sample may be, nanoseconds: clocks are compared that well.
   static let staleTolerance: Int64 = 20_000_000
@@ -13,10 +13,15 @@ struct StreamAssembler: Sendable {
   /// long enough for some batches, of which the fastest counts.
   static let leastWarmUp: Int64 = 250_000_000
 
+  /// How long a lost device that is opened again is waited for, nanoseconds, beside the time for two of its batches.
+  static let reopeningTime: Int64 = 250_000_000
+
   private struct Device: Sendable {
     var title: String
     var kinds: [SensorKind]
     var periods: [SensorKind: Int64] = [:]
+    /// The longest of them.
+    var longestPeriod: Int64 = 0
     /// By place in `kinds`.
     var monitors: [RateMonitor] = []
     var isStarted = false
@@ -28,6 +33,7 @@ struct StreamAssembler: Sendable {
     /// When its silence was last acted upon.
     var cancelledAt: Int64 = 0
     var activity: Int64 = 0
+    var patience: Int64 = 0
     var droppedCount = 0
   }
 
@@ -38,6 +44,9 @@ struct StreamAssembler: Sendable {
   private var chunks: [CaptureChunk] = []
   private var nextRelease: Int64?
   private let warmUp: Int64
+  private let reopeningTime: Int64
+  private let leastWatermark: Int64
+  private let plannedFillTime: Int64
   /// At the start of a remote source: what is held until its clocks are known well; nil once they are.
   private var held: (samples: [SensorSample], chunks: [CaptureChunk], until: Int64?)?
 
@@ -53,8 +62,11 @@ struct StreamAssembler: Sendable {
       return device
     }
     mapper = ClockMapper(isRemote: isRemote)
-    merger = StreamMerger(watermark: Int64((watermark + reportLatency) * 1e9))
+    leastWatermark = Int64((watermark + reportLatency) * 1e9)
+    plannedFillTime = Int64(max(reportLatency, DeviceCapture.longestFillTime) * 1e9)
+    merger = StreamMerger(watermark: leastWatermark)
     warmUp = Self.leastWarmUp + Int64(reportLatency * 1e9)
+    reopeningTime = Self.reopeningTime + 2 * Int64(reportLatency * 1e9)
     held = isRemote ? ([], [], nil) : nil
     for plan in plans {
       _ = mapper.addDevice(plan.device.title)
@@ -94,6 +106,7 @@ struct StreamAssembler: Sendable {
       guard !box.chunks.isEmpty || box.isStopped else { return nil }
       swap(&box.samples, &spareSamples)
       swap(&box.chunks, &spareChunks)
+      box.wasTaken()
       return ()
     }
     swap(&spareSamples, &samples)
@@ -101,6 +114,10 @@ struct StreamAssembler: Sendable {
     return mailbox.withLock { box in
       for index in devices.indices {
         devices[index].activity = box.lastActivity[index]
+        devices[index].patience = box.patience[index]
+        // Batches that fill more slowly than was planned come later.
+        let extra = max(0, box.fillTime[index] - plannedFillTime)
+        merger.watermark = max(merger.watermark, leastWatermark + extra)
         devices[index].droppedCount += box.dropped[index]
         box.dropped[index] = 0
       }
@@ -156,13 +173,27 @@ struct StreamAssembler: Sendable {
     return true
   }
 
+  /// How long a device may be silent, nanoseconds.
+  private func silenceLimit(_ index: Int) -> Int64 {
+    let limits = IIOSource.silenceLimits
+    let usual = min(limits.upperBound, max(limits.lowerBound, devices[index].longestPeriod * IIOSource.silentPeriods))
+    return max(usual, devices[index].patience)
+  }
+
+  /// How long the consumer may wait before it looks for silent devices again, nanoseconds.
+  func timeToSilence(now: Int64) -> Int64 {
+    var least = IIOSource.silenceLimits.lowerBound
+    for index in devices.indices where devices[index].isStarted {
+      least = min(least, devices[index].activity + silenceLimit(index) - now)
+    }
+    return max(0, least) + Self.watchdogInterval
+  }
+
   /// Devices that have been silent for too long since their last sample or opening, each once per opening.
   mutating func silentDevices(now: Int64) -> [Int] {
     var silent: [Int] = []
     for index in devices.indices where devices[index].isStarted {
-      let period = devices[index].periods.values.max() ?? 0
-      let limits = IIOSource.silenceLimits
-      let limit = min(limits.upperBound, max(limits.lowerBound, period * IIOSource.silentPeriods))
+      let limit = silenceLimit(index)
       guard now - devices[index].activity > limit, devices[index].cancelledAt < devices[index].activity else {
         continue
       }
@@ -180,9 +211,12 @@ struct StreamAssembler: Sendable {
       let index = chunk.device
       let time = Timestamp(nanoseconds: chunk.arrival)
       switch chunk.content {
+      case .opening:
+        for kind in devices[index].kinds { merger.await(kind, until: chunk.arrival + reopeningTime) }
       case .started(let clock, let periods, let openedAt):
         devices[index].isStarted = true
         devices[index].periods = periods
+        devices[index].longestPeriod = periods.values.max() ?? 0
         devices[index].openedAt = openedAt
         devices[index].isFresh = false
         devices[index].staleCount = 0
@@ -222,7 +256,7 @@ struct StreamAssembler: Sendable {
       : mapper.offset(
         index, first: samples[first].time.nanoseconds, last: samples[last].time.nanoseconds, arrival: arrival,
         kernel: kernel, events: &events)
-    let oldest = devices[index].openedAt - Self.staleTolerance - (devices[index].periods.values.max() ?? 0)
+    let oldest = devices[index].openedAt - Self.staleTolerance - devices[index].longestPeriod
     for place in range {
       var sample = samples[place]
       sample.time.nanoseconds = sample.time.nanoseconds.addingReportingOverflow(offset).partialValue

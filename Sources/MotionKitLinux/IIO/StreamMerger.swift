@@ -14,6 +14,8 @@ struct StreamMerger: Sendable {
 
     var kind: SensorKind
     var isActive: Bool
+    /// A lost stream is waited for until then all the same: it is being opened. On the clock of `release`.
+    var awaitedUntil = Int64.min
     /// Nominal period, nanoseconds; 0 where not known.
     var period: Int64
     /// How much earlier than a period after the one before a sample has been stamped lately, nanoseconds; decays.
@@ -29,6 +31,8 @@ struct StreamMerger: Sendable {
     var lateCount = 0
 
     var isEmpty: Bool { head == samples.count }
+    /// The earliest that waits. There must be one.
+    var first: SensorSample { samples[head] }
 
     /// No sample of this stream that is still to come should be earlier than this.
     var nextPossible: Int64 {
@@ -76,7 +80,7 @@ struct StreamMerger: Sendable {
   }
 
   /// Longest wait of a sample after its arrival, nanoseconds.
-  let watermark: Int64
+  var watermark: Int64
   private var streams: [Stream] = []
   /// The newest sample released.
   private var released: SensorSample?
@@ -98,6 +102,14 @@ struct StreamMerger: Sendable {
   mutating func setActive(_ isActive: Bool, _ kind: SensorKind) {
     guard let index = streams.firstIndex(where: { $0.kind == kind }) else { return }
     streams[index].isActive = isActive
+    streams[index].awaitedUntil = .min
+  }
+
+  /// A lost stream is about to begin again: what others bring waits for its first sample, until `limit` at longest (the
+  /// clock of `release`). Without that its samples would come behind what the others have brought meanwhile.
+  mutating func await(_ kind: SensorKind, until limit: Int64) {
+    guard let index = streams.firstIndex(where: { $0.kind == kind }) else { return }
+    streams[index].awaitedUntil = limit
   }
 
   /// Tells the nominal period, nanoseconds, where it has changed.
@@ -121,6 +133,7 @@ struct StreamMerger: Sendable {
   mutating func push(_ sample: SensorSample, arrival: Int64, events: inout [SourceEvent]) {
     guard let index = streams.firstIndex(where: { $0.kind == sample.kind }) else { return }
     streams[index].isActive = true
+    streams[index].awaitedUntil = .min
     if let released, (sample.time, sample.kind) < (released.time, released.kind) {
       streams[index].lateCount += 1
       events.append(Self.lateEvent(sample, released: released.time))
@@ -137,7 +150,7 @@ struct StreamMerger: Sendable {
     while let first = firstWaiting() {
       let sample = streams[first].samples[streams[first].head]
       let deadline = streams[first].arrivals[streams[first].head].addingReportingOverflow(watermark).partialValue
-      if now < deadline, mustWait(for: sample, from: first) { return deadline }
+      if now < deadline, let until = mustWait(for: sample, from: first, now: now) { return min(deadline, until) }
       released = sample
       samples.append(streams[first].pop())
     }
@@ -161,21 +174,27 @@ struct StreamMerger: Sendable {
         first = index
         continue
       }
-      let a = streams[index].samples[streams[index].head]
-      let b = streams[best].samples[streams[best].head]
-      if (a.time, a.kind) < (b.time, b.kind) { first = index }
+      let a = streams[index].first
+      let b = streams[best].first
+      if a.time != b.time ? a.time < b.time : a.kind < b.kind { first = index }
     }
     return first
   }
 
-  /// Whether an active stream that has nothing waiting could still bring something earlier than `sample`.
-  private func mustWait(for sample: SensorSample, from first: Int) -> Bool {
-    for index in streams.indices where index != first && streams[index].isActive && streams[index].isEmpty {
+  /// Whether an active stream that has nothing waiting could still bring something earlier than `sample`, and until when
+  /// it may: `.max` for a stream that is there, nil where none could.
+  private func mustWait(for sample: SensorSample, from first: Int, now: Int64) -> Int64? {
+    var limit: Int64?
+    for index in streams.indices where index != first && streams[index].isEmpty {
+      let awaited = streams[index].awaitedUntil
+      guard streams[index].isActive || now < awaited else { continue }
       let next = streams[index].nextPossible
       let time = sample.time.nanoseconds
-      if next < time || (next == time && streams[index].kind < sample.kind) { return true }
+      guard next < time || (next == time && streams[index].kind < sample.kind) else { continue }
+      if streams[index].isActive { return .max }
+      limit = max(limit ?? awaited, awaited)
     }
-    return false
+    return limit
   }
 
   private static func lateEvent(_ sample: SensorSample, released: Timestamp) -> SourceEvent {

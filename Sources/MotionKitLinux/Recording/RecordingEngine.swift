@@ -11,6 +11,9 @@ final class RecordingEngine: @unchecked Sendable {
     /// Bytes that are being written now.
     var writingBytes = 0
     var isEnding = false
+    /// When the thread last took what was there, and whether it is to look again now.
+    var lastLook: Int64 = 0
+    var isWanted = false
     var failure: MotionKitError?
     var produced: [Int64] = Array(repeating: 0, count: SensorKind.allCases.count)
     var producedDerived: [SessionFile: Int64] = [:]
@@ -112,10 +115,12 @@ final class RecordingEngine: @unchecked Sendable {
     let size = Self.size(of: batch)
     let limit = options.bufferLimit
     let mayWait = options.whenFull == .wait && hasThread
+    let now = clock.monotonic()
     func fits(_ state: Shared) -> Bool {
       let held = state.pendingBytes + state.writingBytes
       return held == 0 || held + size <= limit
     }
+    if mayWait { wakeIfFull { !fits($0) } }
     let (failure, isLong) = shared.wait(
       seconds: mayWait ? nil : 0, until: { fits($0) || !mayWait || $0.failure != nil || $0.isEnding },
       then: { state -> (MotionKitError?, Bool) in
@@ -130,12 +135,25 @@ final class RecordingEngine: @unchecked Sendable {
           state.overflow = nil
         }
         state.pending.append(batch)
-        let wasShort = state.pendingBytes < Self.wakeSize
         state.pendingBytes += size
-        return (nil, wasShort && state.pendingBytes >= Self.wakeSize)
+        // Woken by what comes, not by a timer of its own, the thread never sits on a batch that just missed it.
+        let isDue = state.pendingBytes >= Self.wakeSize || now &- state.lastLook >= leastLookInterval
+        guard isDue, !state.isWanted, !state.pending.isEmpty else { return (nil, false) }
+        state.isWanted = true
+        return (nil, true)
       })
     if isLong { shared.signal() }
     if let failure { throw failure }
+  }
+
+  /// Lets the thread make room at once.
+  private func wakeIfFull(_ isFull: (Shared) -> Bool) {
+    let isWaking = shared.withLock { state in
+      guard isFull(state), !state.isWanted else { return false }
+      state.isWanted = true
+      return true
+    }
+    if isWaking { shared.signal() }
   }
 
   func mark(_ detail: String, name: String) {
@@ -187,15 +205,19 @@ final class RecordingEngine: @unchecked Sendable {
 
   // MARK: The writing thread's side
 
-  /// The producer wakes the thread when this many bytes wait; the thread looks by itself five times a second.
+  /// The producer wakes the thread when this many bytes wait, or so long after it has last looked, seconds; without
+  /// anything to write the thread looks by itself now and then.
   private static let wakeSize = 128 * 1024
-  private static let lookInterval = 0.2
+  private static let lookInterval = (least: 0.4, longest: 1.0)
+
+  private var leastLookInterval: Int64 { Int64(min(Self.lookInterval.least, 0.4 * options.syncInterval) * 1e9) }
 
   private func run() {
     var isEnding = false
     while !isEnding {
       isEnding = shared.wait(
-        seconds: Self.lookInterval, until: { $0.isEnding || $0.pendingBytes >= Self.wakeSize },
+        seconds: min(Self.lookInterval.longest, max(0.05, options.syncInterval)),
+        until: { $0.isEnding || $0.isWanted },
         then: { $0.isEnding })
       while drain() {}
     }
@@ -205,6 +227,8 @@ final class RecordingEngine: @unchecked Sendable {
   @discardableResult
   func drain() -> Bool {
     let hasRows = shared.withLock { state in
+      state.lastLook = clock.monotonic()
+      state.isWanted = false
       swap(&state.pending, &spare)
       state.writingBytes = state.pendingBytes
       state.pendingBytes = 0
@@ -271,10 +295,15 @@ final class RecordingEngine: @unchecked Sendable {
     try files.begin(info)
   }
 
+  /// Share of the time between syncs by which one may be early.
+  private static let syncTolerance = 0.25
+
   private func syncIfDue() throws(MotionKitError) {
     let now = clock.monotonic()
-    guard now >= nextSync else { return }
-    nextSync = now + Int64(options.syncInterval * 1e9)
+    // The thread comes by with the batches: a little too early is better than half a batch too late.
+    guard now >= nextSync - Int64(Self.syncTolerance * options.syncInterval * 1e9) else { return }
+    // From one to the next by the interval, so that those that are early are no more than were asked for.
+    nextSync = max(nextSync, now) + Int64(options.syncInterval * 1e9)
     try files.sync()
     if options.minimumFreeBytes > 0, let free = files.freeBytes, free < options.minimumFreeBytes {
       throw .fileSystem(
@@ -334,11 +363,16 @@ final class RecordingEngine: @unchecked Sendable {
   }
 
   private static func count(_ batch: ProcessedBatch, in state: inout Shared) {
-    for sample in batch.input.samples { state.produced[Int(sample.kind.rawValue)] += 1 }
-    state.producedDerived[.deviceMotion, default: 0] += Int64(batch.motions.count)
-    state.producedDerived[.steps, default: 0] += Int64(batch.steps.count)
-    state.producedDerived[.altitude, default: 0] += Int64(batch.altitudes.count)
-    state.producedDerived[.activity, default: 0] += Int64(batch.activities.count)
+    var counts = SIMD8<Int64>.zero
+    for sample in batch.input.samples { counts[Int(sample.kind.rawValue)] += 1 }
+    for index in state.produced.indices { state.produced[index] += counts[index] }
+    func add(_ count: Int, to file: SessionFile) {
+      if count > 0 { state.producedDerived[file, default: 0] += Int64(count) }
+    }
+    add(batch.motions.count, to: .deviceMotion)
+    add(batch.steps.count, to: .steps)
+    add(batch.altitudes.count, to: .altitude)
+    add(batch.activities.count, to: .activity)
     if let last = batch.input.samples.last { state.newest = max(state.newest ?? last.time, last.time) }
   }
 

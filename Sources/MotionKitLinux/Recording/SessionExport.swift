@@ -112,7 +112,9 @@ private struct SessionExport {
     series.append(Series(columns: motionColumns, quaternion: 0, angles: [4, 5, 6, 19]))
     let altitude = series.count
     series.append(Series(columns: ["relative_altitude_m", "vertical_speed_m_s"]))
-    var pipeline = MotionPipeline(configuration: reader.info.pipeline)
+    var settings = reader.info.pipeline
+    settings.motionRate = 0
+    var pipeline = MotionPipeline(configuration: settings)
     size = reader.progress.total
     // Worked through twice: read, and written.
     var count: Int64 = 0

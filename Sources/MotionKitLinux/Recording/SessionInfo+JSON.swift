@@ -193,7 +193,7 @@ extension MotionPipeline.Configuration {
     return .object([
       ("filter", .object(filterSettings)), ("stepCounter", .object(stepSettings)),
       ("altimeter", .object(altimeterSettings)), ("calibration", .object(calibrationSettings)),
-      ("calibratesMagnetometer", .bool(calibratesMagnetometer)),
+      ("calibratesMagnetometer", .bool(calibratesMagnetometer)), ("motionRate", .real(motionRate)),
     ])
   }
 
@@ -217,6 +217,7 @@ extension MotionPipeline.Configuration {
     // Settings that older recordings do not have: they were made as if these were so.
     filter.accelerometerOffsetSigma = json["filter"]?["accelerometerOffsetSigma"]?.double ?? 0
     calibratesMagnetometer = json["calibratesMagnetometer"]?.bool ?? false
+    motionRate = json["motionRate"]?.double ?? 0
     read("stepCounter", "isStrict", \.bool, into: &stepCounter.isStrict)
     read("stepCounter", "height", optional, into: &stepCounter.height)
     read("stepCounter", "stepLengthFactor", optional, into: &stepCounter.stepLengthFactor)

@@ -23,6 +23,7 @@ enum Option: String, CaseIterable {
   case smooth
   case repair
   case rotate
+  case motionRate = "motion-rate"
   case syncInterval = "sync-interval"
   case minFree = "min-free"
   case compress
@@ -75,6 +76,7 @@ enum Option: String, CaseIterable {
     case .source: "URI"
     case .sensors: "LIST"
     case .rate: "HZ"
+    case .motionRate: "HZ|all"
     case .device: "LIST"
     case .trigger: "NAME"
     case .frame: "FRAME"
@@ -163,6 +165,11 @@ enum Option: String, CaseIterable {
       [
         "record in parts of this size or length: 100MB, 1h",
         "(DIR/part-0001, …: each is a recording; DIR replays as one)",
+      ]
+    case .motionRate:
+      [
+        "rows of device_motion.csv a second at most (default: 200; a recording's own);",
+        "raw files hold every sample all the same",
       ]
     case .syncInterval: ["the most that a loss of power may take: 5s (default: 1s)"]
     case .minFree: ["end before the disk has less than this left: 500MB"]

@@ -26,6 +26,8 @@ struct RunSettings {
   var trigger = ""
   /// How long devices may gather samples before they hand them over, seconds; 0 for the source's own choice.
   var reportLatency = 0.0
+  /// The most outputs of the attitude filter a second, 0 for every one; nil for a recording's own, else every one.
+  var motionRate: Double?
   /// Whether anything is computed from the samples.
   var isRaw = false
   /// The earth frame.
@@ -69,6 +71,9 @@ struct RunSettings {
         throw .badValue(option: Option.calibration.long, value: text, expected: "none, learn or a file")
       }
       calibration = text == "none" ? .none : text == "learn" ? .learning : .file(text)
+    }
+    if let text = arguments[.motionRate] {
+      motionRate = text == "all" ? 0 : try OptionValues.rate(Substring(text), of: "rows", option: .motionRate)
     }
     isJSON = arguments.has(.json)
     if let text = arguments[.from] { range.from = try OptionValues.duration(text, option: .from, mayBeZero: true) }

@@ -93,7 +93,7 @@ struct Command: Sendable {
         "time) and prints its name. m or SIGUSR1 marks an event. Data reach the disk at least once a second.",
       ],
       options: starting + [
-        .rotate, .syncInterval, .minFree, .compress, .raw, .fused, .label, .origin, .speed, .history,
+        .motionRate, .rotate, .syncInterval, .minFree, .compress, .raw, .fused, .label, .origin, .speed, .history,
       ],
       examples: [
         ("motionlog record walk -u sim:walk -d 30s", "half a minute of a simulated walk"),
@@ -109,7 +109,8 @@ struct Command: Sendable {
         "On a terminal p pauses and q quits.",
       ],
       options: [
-        .speed, .from, .until, .loop, .to, .verify, .smooth, .sensors, .frame, .declination, .latitude, .longitude,
+        .speed, .from, .until, .loop, .to, .motionRate, .verify, .smooth, .sensors, .frame, .declination, .latitude,
+        .longitude,
         .calibration, .duration, .interval,
       ],
       optionHelp: [

@@ -118,11 +118,14 @@ struct StartedSource {
       // Only distances, which no file holds, follow from it.
       recordedHeight = recorded.stepCounter.height
       recorded.stepCounter.height = recordedHeight ?? Walker.current.height
+      if let rate = settings.motionRate { recorded.motionRate = rate }
       configuration = recorded
     } else {
       recordedHeight = nil
-      configuration = MotionPipeline.Configuration(
+      var settled = MotionPipeline.Configuration(
         for: description, frame: settings.referenceFrame(for: description))
+      settled.motionRate = settings.motionRate ?? 0
+      configuration = settled
     }
   }
 

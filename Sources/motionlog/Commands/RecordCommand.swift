@@ -8,6 +8,7 @@ enum RecordCommand {
     if arguments.operands.count > 1 { throw UsageError.unexpectedOperand(arguments.operands[1], command: "record") }
     var settings = try RunSettings(arguments)
     settings.isRaw = arguments.has(.raw)
+    if !settings.source.hasPrefix("file:") { settings.motionRate = settings.motionRate ?? motionRate }
     if settings.isRaw, arguments[.history] ?? "none" != "none" {
       throw UsageError.conflict("option --history needs steps, which --raw does not compute")
     }
@@ -75,13 +76,15 @@ enum RecordCommand {
       isHistoryBroken: isHistoryBroken)
   }
 
+  /// Rows of device_motion.csv a second where nothing was asked: twice what Core Motion gives at most.
+  private static let motionRate = 200.0
   /// The longest that a signal or a key waits, seconds: few wake-ups, and still at once to a person.
-  private static let patience = 0.1
+  private static let patience = 0.25
 
   /// How long devices may gather samples, seconds: nobody waits for them, and each hand-over costs wake-ups.
-  private static let longestLatency = 0.25
+  private static let longestLatency = 0.5
   /// What a loss of power may take is little more than the time between writes to the disk.
-  private static let latencyShare = 0.25
+  private static let latencyShare = 0.5
 
   private static func options(_ arguments: ParsedArguments) throws(UsageError) -> SessionWriter.Options {
     var options = SessionWriter.Options()

@@ -9,7 +9,7 @@ enum ReplayCommand {
     if arguments.has(.verify) {
       for option in [
         Option.to, .speed, .from, .until, .loop, .frame, .declination, .latitude, .longitude, .duration, .sensors,
-        .smooth, .calibration,
+        .smooth, .calibration, .motionRate,
       ]
       where arguments.has(option) {
         throw UsageError.conflict("option \(option.long) does not go with --verify, which computes the whole session")

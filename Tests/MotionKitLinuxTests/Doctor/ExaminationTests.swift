@@ -42,6 +42,8 @@ import Testing
     let diagnosis = try Diagnosis.examine(uri: "ip:127.0.0.1:\(emulator.server.port)", settings: short)
     #expect(diagnosis.measurements.map(\.sensor.kind) == [.accelerometer, .gyroscope, .magnetometer, .barometer])
     #expect(diagnosis.findings.allSatisfy { $0.level != .fault }, "\(diagnosis.findings)")
+    #expect(diagnosis.findings.contains { $0.topic == .clocks }, "a board's clock is told")
+    #expect(diagnosis.findings.allSatisfy { $0.level == .good || !$0.fixes.isEmpty }, "\(diagnosis.findings)")
     #expect(diagnosis.host.contains("sim:still"))
     let asked = try Diagnosis.examine(uri: "ip:127.0.0.1:\(emulator.server.port)", settings: short) { false }
     #expect(asked.measurements.isEmpty, "asked to end at once, it measures nothing")

@@ -141,14 +141,12 @@ import Testing
     deliver(0..<8, to: &engine)
     #expect(first.ask("READBUF iio:device0 32\r\n", &engine).hasPrefix("32\n00000001\n"))
     let second = opened(&engine, mask: "0000000c", count: 4)
-    // What was waiting is gone with the old layout.
-    #expect(first.ask("READ iio:device0 BUFFER data_available\r\n", &engine) == "2\n0\0\n")
     _ = first.ask("READBUF iio:device0 128\r\n", &engine)
     _ = second.ask("READBUF iio:device0 64\r\n", &engine)
     deliver(8..<16, to: &engine)
     let a = first.take(&engine)
     let b = second.take(&engine)
-    // x, z and the time: 16 bytes; the larger count of 8 makes a block of 128 bytes.
+    // x, z and the time: 16 bytes; each gets blocks of its own count.
     #expect(a.starts(with: Array("128\n0000000d\n".utf8)))
     #expect(b.starts(with: Array("64\n0000000d\n".utf8)))
     let shared = Array(a.dropFirst(13).prefix(64))
@@ -161,6 +159,79 @@ import Testing
     engine.disconnect(first.id, at: 0)
     let third = EngineClient(&engine)
     #expect(third.ask("READ iio:device0 BUFFER enable\r\n", &engine) == "2\n0\0\n")
+  }
+
+  @Test func noClientLosesSamplesToAnother() {
+    var engine = IIODEngine(board: EmulatorSupport.board())
+    let first = opened(&engine, count: 8)
+    var next = 0
+    var seen: [Int32] = []
+    let read = Array("READBUF iio:device0 192\r\n".utf8)
+    func step(_ count: Int) {
+      deliver(next..<next + count, to: &engine)
+      next += count
+      var answer = first.take(&engine)
+      while !answer.isEmpty {
+        let head = answer.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 10 } ?? 0
+        seen += (0..<8).map { answer.dropFirst(head).int32(at: 24 * $0) }
+        answer = first.ask(bytes: read, &engine)
+      }
+    }
+    _ = first.ask(bytes: read, &engine)
+    step(11)
+    // Another with a larger count, then one with a smaller count and fewer channels; they read, stall, close and go.
+    let large = opened(&engine, count: 20)
+    step(9)
+    _ = large.ask("READBUF iio:device0 480\r\n", &engine)
+    step(30)
+    #expect(large.take(&engine).count > 480)
+    let small = opened(&engine, mask: "00000001", count: 3)
+    step(7)
+    #expect(large.ask("CLOSE iio:device0\r\n", &engine) == "0\n")
+    step(13)
+    engine.disconnect(small.id, at: 0)
+    step(26)
+    #expect(seen == (0..<Int32(next)).map { $0 })
+    #expect(engine.statistics.refused == 4, "only those that the small one had no room for")
+  }
+
+  @Test func whatWaitsChangesItsLayoutWithTheChannels() {
+    var engine = IIODEngine(board: EmulatorSupport.board())
+    let first = opened(&engine, mask: "00000001", count: 4)
+    deliver(0..<4, to: &engine)
+    // y comes in while four samples of x wait: they have y too, since values are kept and not bytes.
+    let second = opened(&engine, mask: "00000002", count: 4)
+    let answer = first.ask(bytes: Array("READBUF iio:device0 32\r\n".utf8), &engine)
+    #expect(answer.starts(with: Array("32\n00000003\n".utf8)))
+    let numbers = (0..<8).map { answer.dropFirst(12).int32(at: 4 * $0) }
+    #expect(numbers == [0, 0, 1, -1, 2, -2, 3, -3])
+    // The second has only what came after it.
+    deliver(4..<8, to: &engine)
+    let other = second.ask(bytes: Array("READBUF iio:device0 32\r\n".utf8), &engine)
+    #expect(other.dropFirst(12).int32(at: 0) == 4)
+  }
+
+  @Test func oneClientsTimeoutIsNotAnothers() {
+    var engine = IIODEngine(board: EmulatorSupport.board())
+    let quick = opened(&engine, count: 4)
+    let slow = opened(&engine, count: 64)
+    _ = slow.ask("READBUF iio:device0 1536\r\n", &engine, at: 0)
+    deliver(0..<4, to: &engine)
+    #expect(engine.deadline == 1_000_000_000)
+    engine.advance(to: 1_000_000_000)
+    #expect(slow.take(&engine) == Array("-110\n".utf8))
+    #expect(quick.ask("READBUF iio:device0 96\r\n", &engine).hasPrefix("96\n0000000f\n"))
+    #expect(slow.ask("READBUF iio:device0 1536\r\n", &engine) == "-9\n")
+  }
+
+  @Test func allThatWaitsTogetherIsBounded() {
+    var engine = IIODEngine(board: EmulatorSupport.board())
+    var opened = 0
+    for _ in 0..<100 where EngineClient(&engine).ask("OPEN iio:device0 32768 0000000f\r\n", &engine) == "0\n" {
+      opened += 1
+    }
+    // 131072 samples of five 64-bit words each.
+    #expect(opened == 12)
   }
 
   @Test func readsFailAfterTheTimeoutUntilReopened() {
@@ -330,7 +401,7 @@ import Testing
       if answer.dropFirst(15).int32(at: 0) == Int32(block * 2048) { blocks += 1 }
     }
     #expect(blocks == 20)
-    #expect(engine.statistics.refused == 0)
+    #expect(engine.statistics.refused > 0, "what the slow one has missed is counted")
     // What waits for the slow one is bounded: the limit and one block.
     #expect(engine.pendingOutput(of: slow.id) <= (64 << 10) + 49152 + 32)
   }

@@ -186,6 +186,22 @@ func threeAxisDevice(
     #expect(other.first?.notes.isEmpty == true)
   }
 
+  @Test("two sensors of a kind in one device are numbered, and both are found")
+  func numbered() throws {
+    var device = threeAxisDevice(name: "dual", type: "accel0", scale: "0.01")
+    for channel in threeAxisDevice(name: "dual", type: "accel1", format: nil, scale: "0.02").channels {
+      device.channels.append(channel)
+    }
+    device.texts["in_accel1_scale"] = "0.02"
+    let (sensors, refused) = device.sensors()
+    #expect(sensors.map(\.kind) == [.accelerometer, .accelerometer])
+    #expect(sensors.map { $0.channels[0].conversion?.scale } == [0.01, 0.02])
+    #expect(refused.isEmpty)
+    // Named by its device, the better one is taken.
+    let inventory = IIOInventory(devices: [device], triggers: [])
+    #expect(try inventory.choose(.accelerometer, wanted: "dual")?.sensor.channels[0].id == "accel0_x")
+  }
+
   @Test("the hmc5843's scale is put right, a mended kernel's left alone")
   func quirk() throws {
     let faulty = threeAxisDevice(name: "hmc5843", type: "magn", scale: "0.000007692")
@@ -239,6 +255,28 @@ func threeAxisDevice(
     arguments: [("accel-display", 1), ("i2c-1/1-006a", 0), ("1-006b", 1), ("iio:device0", 0)])
   func unique(wanted: String, device: Int) throws {
     #expect(try twins.choose(.accelerometer, wanted: wanted)?.device == device)
+  }
+
+  @Test("devices with one label: each sensor has an identity of its own, and the choices name them apart")
+  func oneLabel() throws {
+    let inventory = IIOInventory(
+      devices: [
+        threeAxisDevice(id: "iio:device0", name: "lsm6dsr_accel", label: "imu"),
+        threeAxisDevice(id: "iio:device1", name: "lsm6dsr_gyro", label: "imu", type: "anglvel"),
+        threeAxisDevice(id: "iio:device2", name: "lis3dh", label: "imu"),
+        threeAxisDevice(id: "iio:device3", name: "lis3dh", label: "lid"),
+      ], triggers: [])
+    #expect(
+      inventory.devices.map(\.identity)
+        == ["lsm6dsr_accel iio:device0", "lsm6dsr_gyro iio:device1", "lis3dh iio:device2", "lid"])
+    // Of one kind the label may still be enough.
+    #expect(try inventory.choose(.gyroscope, wanted: "imu")?.device == 1)
+    guard case .unsupported(_, let hint)? = thrownError({ _ = try inventory.choose(.accelerometer, wanted: "imu") })
+    else {
+      Issue.record("no error")
+      return
+    }
+    #expect(hint.contains("iio:device0 (lsm6dsr_accel), iio:device2 (lis3dh)"))
   }
 
   @Test("part of a path component does not name a device, and what is unknown lists the choices")
@@ -310,6 +348,42 @@ func threeAxisDevice(
       return
     }
     #expect(hint == "choose one of: one, two")
+  }
+
+  @Test(
+    "full scale: half the counts of a signed format, all of an unsigned one; 32 bits of a hub are room, not range",
+    arguments: [
+      ("le:s16/16>>0", 32.768), ("le:s12/16>>4", 2.048), ("be:u12/16>>0", 4.096), ("le:s32/32>>0", Double.infinity),
+    ])
+  func range(format: String, expected: Double) throws {
+    let inventory = IIOInventory(devices: [threeAxisDevice(name: "a", format: format)], triggers: [])
+    let description = inventory.describe(try #require(inventory.candidates.first))
+    #expect(description.range == expected || abs(description.range - expected) < 1e-9)
+    #expect(description.resolution == 0.001)
+  }
+
+  @Test("of two barometers the one with a thermometer is taken")
+  func thermometer() throws {
+    func barometer(_ id: String, _ channels: [String]) -> DeviceModel {
+      deviceModel(
+        id: id, name: "bmp",
+        channels: channels.map { ($0, nil, ["input": ("in_\($0)_input", "1")]) }, supportsTrigger: false)
+    }
+    let devices = [barometer("iio:device0", ["pressure"]), barometer("iio:device1", ["pressure", "temp"])]
+    let inventory = IIOInventory(devices: devices, triggers: [])
+    #expect(try inventory.choose(.barometer, wanted: "")?.device == 1)
+  }
+
+  @Test("ST's separate sensors call their own trigger NAME-trigger; two of one name are nobody's own")
+  func triggerByName() throws {
+    let device = threeAxisDevice(id: "iio:device2", name: "lis3dh")
+    let own = TriggerModel(id: "trigger0", name: "lis3dh-trigger", hasFrequency: false)
+    #expect(
+      try plan([device], [timer("timer"), own]).0[0].mode
+        == .buffered(trigger: "lis3dh-trigger", isOwn: true, frequency: nil))
+    #expect(device.ownTrigger(among: [own, own]) == nil)
+    #expect(
+      device.ownTrigger(among: [TriggerModel(id: "trigger0", name: "lis3mdl-trigger", hasFrequency: false)]) == nil)
   }
 
   @Test("without any trigger a device is polled; one that needs none has its own FIFO")

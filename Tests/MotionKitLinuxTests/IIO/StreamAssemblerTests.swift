@@ -24,17 +24,14 @@ private struct Bench {
   }
 
   func put(_ content: CaptureChunk.Content, device: Int = 0, at now: Int64) {
-    mailbox.withLock {
-      $0.chunks.append(CaptureChunk(device: device, arrival: now, content: content))
-      $0.lastActivity[device] = now
-    }
+    mailbox.withLock { $0.put(content, device: device, arrival: now) }
   }
-  func start(_ kind: SensorKind, device: Int = 0, at now: Int64) {
-    put(.started(clock: "boottime", periods: [kind: 10 * Self.ms], openedAt: now), device: device, at: now)
+  func start(_ kind: SensorKind, device: Int = 0, period: Int64 = 10 * ms, at now: Int64) {
+    put(.started(clock: "boottime", periods: [kind: period], openedAt: now), device: device, at: now)
   }
   func put(_ kind: SensorKind, times: [Int64], device: Int = 0, at now: Int64) {
     let samples = times.map { SensorSample(time: Timestamp(nanoseconds: $0), kind: kind, x: 1, y: 2, z: 3) }
-    mailbox.withLock { $0.put(samples, device: device, arrival: now, isHostStamped: false) }
+    _ = mailbox.withLock { $0.put(samples, device: device, arrival: now, isHostStamped: false) }
   }
   /// One round of the consumer at `now`.
   mutating func run(at now: Int64) {
@@ -96,6 +93,83 @@ private struct Bench {
     bench.run(at: 9 * Self.second)
     #expect(bench.batch.events.map(\.name) == ["lost", "found"])
     #expect(bench.batch.samples.count == 1)
+  }
+
+  @Test("a device that comes back loses nothing to the others that went on meanwhile")
+  func returning() {
+    var bench = Bench([.accelerometer, .gyroscope], rate: 1000)
+    let begin = 10 * Self.second
+    bench.start(.accelerometer, period: Self.ms, at: begin)
+    bench.start(.gyroscope, device: 1, period: Self.ms, at: begin)
+    // The accelerometer hands over every 20 ms, the gyroscope every 50; it is gone from 1 s to 2 s.
+    for tick: Int64 in 1...4000 {
+      let now = begin + tick * Self.ms
+      func gathered(_ count: Int64) -> [Int64] { (0..<count).map { now - (count - 1 - $0) * Self.ms } }
+      if tick == 1001 { bench.put(.lost("cable"), device: 1, at: now) }
+      // Opened, answered 30 ms later, and the first batch 50 ms after that.
+      if tick == 2000 { bench.put(.opening, device: 1, at: now) }
+      if tick == 2030 { bench.start(.gyroscope, device: 1, period: Self.ms, at: now - 30 * Self.ms) }
+      if tick % 20 == 0 { bench.put(.accelerometer, times: gathered(20), at: now) }
+      if tick % 50 == 0, tick <= 1000 || tick > 2030 { bench.put(.gyroscope, times: gathered(50), device: 1, at: now) }
+      bench.run(at: now)
+    }
+    bench.mailbox.withLock { $0.isStopped = true }
+    bench.run(at: begin + 5 * Self.second)
+    #expect(bench.batch.events.count { $0.name == "late" } == 0, "\(bench.batch.events)")
+    #expect(bench.batch.events.count { $0.name == "found" } == 1)
+    #expect(bench.batch.samples.count { $0.kind == .accelerometer } == 4000)
+    #expect(bench.batch.samples.count { $0.kind == .gyroscope } == 1000 + 2000)
+  }
+
+  @Test("where devices gather, the consumer is woken once all that deliver have brought something")
+  func gathering() {
+    let one = [SensorSample(time: Timestamp(nanoseconds: 1), kind: .accelerometer, x: 0, y: 0, z: 0)]
+    func put(_ box: inout CaptureMailbox, _ device: Int) -> Bool {
+      box.put(one, device: device, arrival: 1, isHostStamped: false)
+    }
+    var box = CaptureMailbox(deviceCount: 3, now: 0, gathers: true)
+    // At first nobody knows who will deliver.
+    #expect(put(&box, 0))
+    #expect(put(&box, 1))
+    box.wasTaken()
+    #expect(!put(&box, 0))
+    #expect(!put(&box, 0))
+    #expect(put(&box, 1))
+    box.wasTaken()
+    // A lost one is not waited for.
+    box.put(.lost("gone"), device: 1, arrival: 2)
+    #expect(put(&box, 0))
+    var live = CaptureMailbox(deviceCount: 2, now: 0)
+    #expect(put(&live, 0) && put(&live, 1) && put(&live, 0))
+  }
+
+  @Test("another program's larger blocks are found out by what each batch lacks")
+  func sharedBlocks() {
+    func found(_ ours: Int64, _ theirs: [Int64], period: Int64 = 10 * Self.ms) -> [Int] {
+      var shared = SharedBlocks()
+      var begin: Int64 = 0
+      var results: [Int] = []
+      for block in theirs {
+        let last = begin + (ours - 1) * period
+        if let size = shared.block(count: Int(ours), first: Timestamp(nanoseconds: begin), last: last) {
+          results.append(size)
+        }
+        begin += block * period
+      }
+      return results
+    }
+    #expect(found(50, Array(repeating: 256, count: 6)) == [256])
+    #expect(found(50, Array(repeating: 50, count: 100)).isEmpty)
+    // Losses of other kinds are not alike.
+    #expect(found(50, [50, 80, 50, 61, 70, 50, 90, 55, 75, 50]).isEmpty)
+    // Nor is a rate that is not the one that was set a loss.
+    #expect(found(50, Array(repeating: 50, count: 20), period: 30 * Self.ms).isEmpty)
+    // One sample a batch tells nothing.
+    #expect(found(1, Array(repeating: 3, count: 20)).isEmpty)
+    var absurd = SharedBlocks()
+    for (first, last) in [(Int64.min, Int64.max), (.max, .min), (0, 0), (.max, .max), (.min, .min)] {
+      #expect(absurd.block(count: 3, first: Timestamp(nanoseconds: first), last: last) == nil)
+    }
   }
 
   @Test("samples from before the device was switched on are dropped and counted")

@@ -121,6 +121,35 @@ struct TestRandom: RandomNumberGenerator {
     #expect(merger.waitingCount == 1)
   }
 
+  @Test("a lost stream that is opened again is waited for, but not beyond the limit")
+  func reopening() {
+    var merger = StreamMerger(watermark: 1000 * Self.ms)
+    merger.addStream(.accelerometer, period: 10 * Self.ms)
+    merger.addStream(.gyroscope, period: 10 * Self.ms)
+    var out: [SensorSample] = []
+    var events: [SourceEvent] = []
+    merger.setActive(false, .gyroscope)
+    merger.await(.gyroscope, until: 300 * Self.ms)
+    for time: Int64 in [100, 110, 120] {
+      merger.push(sample(.accelerometer, time * Self.ms), arrival: time * Self.ms, events: &events)
+    }
+    #expect(merger.release(now: 120 * Self.ms, into: &out) == 300 * Self.ms)
+    #expect(out.isEmpty)
+    // Its first batch comes with samples from before what waits.
+    for time: Int64 in [95, 105, 115, 125] {
+      merger.push(sample(.gyroscope, time * Self.ms), arrival: 130 * Self.ms, events: &events)
+    }
+    _ = merger.release(now: 130 * Self.ms, into: &out)
+    #expect(events.isEmpty && out.count == 6 && isSorted(out))
+    // One that does not come holds nobody up for longer.
+    merger.setActive(false, .gyroscope)
+    merger.await(.gyroscope, until: 300 * Self.ms)
+    merger.push(sample(.accelerometer, 200 * Self.ms), arrival: 200 * Self.ms, events: &events)
+    #expect(merger.release(now: 299 * Self.ms, into: &out) == 300 * Self.ms)
+    #expect(merger.release(now: 300 * Self.ms, into: &out) == nil)
+    #expect(out.last?.time.nanoseconds == 200 * Self.ms)
+  }
+
   @Test("whatever the order of arrival: output sorted, nothing lost, everything counted", arguments: 0..<200)
   func adversarialArrivals(seed: Int) {
     var random = TestRandom(state: UInt64(seed))
