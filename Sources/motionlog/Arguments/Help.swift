@@ -17,7 +17,7 @@ enum Help {
       "Without sensors at hand: motionlog live -u sim:walk",
       "",
       "exit codes: 0 done, 1 failed while running, 2 bad usage, 3 no such device, sensor, scene or recording,",
-      "  4 not permitted, 5 bad input file, 6 finished but samples were lost, 130 and 143 cut short by a signal",
+      "  4 not permitted, 5 bad input file, 6 finished but samples were lost, 128 and more cut short by a signal",
       "",
     ]
     return lines.joined(separator: "\n")
