@@ -45,6 +45,9 @@ public struct MotionPipeline: Sendable {
     /// Whether the hard iron of the magnetometer is learnt while the device is used. It starts from that of
     /// `calibration`, and moves slowly, so no heading jumps. For magnetometers that nobody has calibrated.
     public var calibratesMagnetometer = false
+    /// Outputs that are not made because the samples cannot tell them: the attitude (`motion`) of an acceleration without
+    /// gravity, the steps and the activity of a log of two rows a second.
+    public var withheld: PipelineOutputs = []
 
     /// The defaults.
     public init() {}
@@ -124,8 +127,9 @@ public struct MotionPipeline: Sendable {
     let sample = calibration.applied(to: raw)
     switch sample.kind {
     case .accelerometer:
-      var outputs: PipelineOutputs = filter.update(sample) ? .motion : []
-      let motion = configuration.filter.hasGyroscope ? filter.state : nil
+      var outputs: PipelineOutputs = updateFilter(sample)
+      let hasAttitude = configuration.filter.hasGyroscope && !configuration.withheld.contains(.motion)
+      let motion = hasAttitude ? filter.state : nil
       if stepCounter.update(time: sample.time, specificForce: sample.vector, motion: motion), !usesHardware {
         outputs.insert(.steps)
         for step in stepCounter.newSteps { floors.add(step) }
@@ -135,11 +139,11 @@ public struct MotionPipeline: Sendable {
       if classifier.update(time: sample.time, specificForce: sample.vector, steps: stepCounter) {
         outputs.insert(.activity)
       }
-      return outputs
+      return outputs.subtracting(configuration.withheld)
     case .gyroscope:
-      return filter.update(sample) ? .motion : []
+      return updateFilter(sample)
     case .magnetometer:
-      return filter.update(magnetometer == nil ? sample : withoutHardIron(sample)) ? .motion : []
+      return updateFilter(magnetometer == nil ? sample : withoutHardIron(sample))
     case .barometer:
       let isNew = altimeter.update(
         time: sample.time, pressure: Double(sample.x), temperature: Double(sample.y),
@@ -156,6 +160,11 @@ public struct MotionPipeline: Sendable {
       if !hardwareSteps.newEvents.isEmpty { outputs.insert(.pedometerEvents) }
       return outputs
     }
+  }
+
+  @inline(__always)
+  private mutating func updateFilter(_ sample: SensorSample) -> PipelineOutputs {
+    filter.update(sample) ? PipelineOutputs.motion.subtracting(configuration.withheld) : []
   }
 
   /// Learns from a field, and takes off what was learnt.

@@ -90,8 +90,11 @@ final class SessionFiles {
     for sensor in present { _ = try opened(SessionFile(sensor.kind)) }
     _ = try opened(.events)
     if writesDerived {
+      let withheld = info.pipeline.withheld
       for file in SessionFile.derived
-      where present.contains(where: { $0.kind == (file == .altitude ? .barometer : .accelerometer) }) {
+      where !withheld.contains(file.output)
+        && present.contains(where: { $0.kind == (file == .altitude ? .barometer : .accelerometer) })
+      {
         _ = try opened(file)
       }
     }
@@ -351,6 +354,19 @@ final class SessionFiles {
     for slot in files.indices {
       if let open = files[slot] { layer.close(open.descriptor) }
       files[slot] = nil
+    }
+  }
+}
+
+extension SessionFile {
+  /// The output of the pipeline that a derived file holds; none for the others.
+  fileprivate var output: PipelineOutputs {
+    switch self {
+    case .deviceMotion: .motion
+    case .steps: .steps
+    case .activity: .activity
+    case .altitude: .altitude
+    default: []
     }
   }
 }

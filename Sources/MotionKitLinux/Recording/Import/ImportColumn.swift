@@ -30,13 +30,19 @@ struct ImportColumn: Equatable {
   /// The unit as the header has it; nil where it has none.
   var unit: String?
 
-  /// Reads a column's name.
-  init(name: String) {
+  /// Reads a column's name. `unit` is that of a row of units below the names; empty where there is none.
+  init(name: String, unit below: String = "") {
     self.name = name
     let (title, bracketed) = Self.splitUnit(name)
     var words = Self.words(title)
     var unit = bracketed
     if unit == nil { unit = Self.takeUnit(from: &words) }
+    if !below.isEmpty { unit = below }
+    // `millis`, `us`: a clock's name is its unit.
+    if unit == nil, words.count == 1, ImportUnit.timeDecimals(words[0]) != nil, words[0].count > 1 {
+      unit = words[0]
+      words = ["time"]
+    }
     role = Self.role(words, hasDateText: unit.map { Self.isDateText($0) } ?? false)
     self.unit = unit.flatMap { Self.isDateText($0) ? nil : $0 }
   }
@@ -77,9 +83,12 @@ struct ImportColumn: Equatable {
     return words
   }
 
+  /// Words of the longest unit that is spelled out, `meters per second squared`.
+  private static let longestUnit = 5
+
   /// Takes a unit off the end of names such as `raw_angular_rate_x_deg_per_s` and `x_m_s2`.
   private static func takeUnit(from words: inout [String]) -> String? {
-    for length in stride(from: min(3, words.count - 1), through: 1, by: -1) {
+    for length in stride(from: min(Self.longestUnit, words.count - 1), through: 1, by: -1) {
       let unit = words.suffix(length).joined(separator: "_")
       let isKnown =
         ImportUnit.timeDecimals(unit) != nil || ImportQuantity.allCases.contains { ImportUnit.table($0)[unit] != nil }
@@ -140,8 +149,8 @@ struct ImportColumn: Equatable {
   }
 
   private static func axisRole(_ words: [String], _ all: Set<String>) -> Role {
-    // `X-axis`, `X_value`.
-    if words.count > 1, let last = words.last, ["axis", "value"].contains(last) {
+    // `X-axis`, `X_value`, `X_CAL`.
+    if words.count > 1, let last = words.last, ["axis", "value", "cal", "calibrated", "filtered"].contains(last) {
       return axisRole(words.dropLast(), all.subtracting([last]))
     }
     guard let last = words.last, let letter = last.last, let axis = ["x": 0, "y": 1, "z": 2][letter] else {
