@@ -112,112 +112,137 @@ private let shimmer: String = {
   return text
 }()
 
-private let unitStyles: [Style] = [
-  Style(
-    "units as suffixes: mg, dps, gauss, mmhg", all,
-    table(
-      names(
-        "t_ms,acc_x_mg,acc_y_mg,acc_z_mg,gyro_x_dps,gyro_y_dps,gyro_z_dps,mag_x_gauss,mag_y_gauss,mag_z_gauss,pressure_mmhg"
-      )
-    ) { scaled($0, time: 1000, force: 1000 * perG, rate: degrees, field: 0.01, pressure: 1 / 1.333_223_874) }),
-  Style(
-    "units as suffixes: ms2, rads, ut, hpa", all,
-    table(
-      names(
-        "time_s,accel_x_ms2,accel_y_ms2,accel_z_ms2,gyro_x_rads,gyro_y_rads,gyro_z_rads,mag_x_ut,mag_y_ut,mag_z_ut,p_hpa"
-      )
-    ) { scaled($0, time: 1, force: 1, rate: 1, field: 1, pressure: 1) }),
-  Style(
-    "units as suffixes: mps2, degps, nT, inHg", all,
-    table(names("time_us,ax_mps2,ay_mps2,az_mps2,gx_degps,gy_degps,gz_degps,mx_nT,my_nT,mz_nT,p_inHg")) {
-      scaled($0, time: 1e6, force: 1, rate: degrees, field: 1000, pressure: 1 / 33.863_886_4)
-    }),
-  Style(
-    "units spelled out", [.accelerometer],
-    table(
-      names("millis") + names("X,Y,Z").map { "acceleration\($0)_meters_per_second_squared" }
-    ) { ["\(Int(($0.time * 1000).rounded()))"] + cells(axes($0.force)) }),
-  Style(
-    "units in a second row", [.accelerometer, .gyroscope],
-    "time,acc_x,acc_y,acc_z,gyr_x,gyr_y,gyr_z\ns,g,g,g,deg/s,deg/s,deg/s\n"
-      + lines { scaled($0, time: 1, force: perG, rate: degrees) }),
-  Style("Shimmer: tabs at the line's end, a row of units, sep=", [.accelerometer, .gyroscope], shimmer),
-]
+private let unitStyles: [Style] = {
+  var styles: [Style] = []
+  styles.append(
+    Style(
+      "units as suffixes: mg, dps, gauss, mmhg", all,
+      table(
+        names(
+          "t_ms,acc_x_mg,acc_y_mg,acc_z_mg,gyro_x_dps,gyro_y_dps,gyro_z_dps,mag_x_gauss,mag_y_gauss,mag_z_gauss,pressure_mmhg"
+        )
+      ) { scaled($0, time: 1000, force: 1000 * perG, rate: degrees, field: 0.01, pressure: 1 / 1.333_223_874) }))
+  styles.append(
+    Style(
+      "units as suffixes: ms2, rads, ut, hpa", all,
+      table(
+        names(
+          "time_s,accel_x_ms2,accel_y_ms2,accel_z_ms2,gyro_x_rads,gyro_y_rads,gyro_z_rads,mag_x_ut,mag_y_ut,mag_z_ut,p_hpa"
+        )
+      ) { scaled($0, time: 1, force: 1, rate: 1, field: 1, pressure: 1) }))
+  styles.append(
+    Style(
+      "units as suffixes: mps2, degps, nT, inHg", all,
+      table(names("time_us,ax_mps2,ay_mps2,az_mps2,gx_degps,gy_degps,gz_degps,mx_nT,my_nT,mz_nT,p_inHg")) {
+        scaled($0, time: 1e6, force: 1, rate: degrees, field: 1000, pressure: 1 / 33.863_886_4)
+      }))
+  styles.append(
+    Style(
+      "units spelled out", [.accelerometer],
+      table(
+        names("millis") + names("X,Y,Z").map { "acceleration\($0)_meters_per_second_squared" }
+      ) { ["\(Int(($0.time * 1000).rounded()))"] + cells(axes($0.force)) }))
+  styles.append(
+    Style(
+      "units in a second row", [.accelerometer, .gyroscope],
+      "time,acc_x,acc_y,acc_z,gyr_x,gyr_y,gyr_z\ns,g,g,g,deg/s,deg/s,deg/s\n"
+        + lines { scaled($0, time: 1, force: perG, rate: degrees) }))
+  styles.append(Style("Shimmer: tabs at the line's end, a row of units, sep=", [.accelerometer, .gyroscope], shimmer))
+  return styles
+}()
 
 private func quoted(_ cells: [String]) -> [String] { cells.map { "\"" + $0 + "\"" } }
 private func commas(_ cells: [String]) -> [String] { cells.map { $0.replacing(".", with: ",") } }
 
-private let textStyles: [Style] = [
-  Style("tabs", table(plainHeader, separator: "\t", plainRow)),
-  Style("lines that end with CR alone", table(plainHeader, end: "\r", plainRow)),
-  Style("UTF-16 with a mark, little end first", bytes: utf16(table(plainHeader, plainRow), isBig: false, mark: true)),
-  Style(
-    "UTF-16 with a mark, big end first",
-    bytes: utf16(table(plainHeader, end: "\r\n", plainRow), isBig: true, mark: true)),
-  Style("UTF-16 without a mark", bytes: utf16(table(plainHeader, plainRow), isBig: false, mark: false)),
-  Style("every cell in quotes", table(quoted(plainHeader)) { quoted(plainRow($0)) }),
-  Style(
-    "points between thousands, decimal commas", [.accelerometer, .barometer],
-    table(names("Time [s],Acc X [m/s²],Acc Y [m/s²],Acc Z [m/s²],Pressure [hPa]"), separator: ";") { row in
-      commas(plainRow(row)) + ["1.013,25"]
-    }),
-  Style(
-    "comments before the header",
-    "# created 2026-11-30, by logger 1.2\n# device: X, rate: 100 Hz, range: 4 g\n# place, walker, shoes, and, more\n"
-      + table(plainHeader, plainRow)),
-  Style(
-    "a header that is a comment", "% by a logger\n// Start Time: Unknown\n# " + table(plainHeader, plainRow)),
-  Style(
-    "comments among the rows",
-    table(plainHeader, rows: Array(Row.all[..<100]), plainRow) + "# stop, turned left\n"
-      + Row.all[100...].map { plainRow($0).joined(separator: ",") + "\n" }.joined()),
-  Style("a separator at the end of the rows", table(plainHeader) { plainRow($0) + [""] }),
-  Style("a separator at the end of the header", table(plainHeader + [""], plainRow)),
-  Style(
-    "labels that repeat",
-    table(names("timestamp_s,label,acc_x (m/s2),acc_y (m/s2),acc_z (m/s2),label")) { row in
-      let numbers = plainRow(row)
-      return [numbers[0], "walk"] + numbers.dropFirst() + ["walk"]
-    }),
-  Style(
-    "nanoseconds since 1970", table(["time"] + plainHeader.dropFirst()) { [epoch($0)] + plainRow($0).dropFirst() }),
-  Style("ISO 8601 with a zone", table(gHeader) { inG($0, "2026-11-30T" + clock($0.time) + "+01:00") }),
-  Style(
-    "AM and PM, month first",
-    table(gHeader) { inG($0, "11/05/2026 " + halfDay($0, " AM", " PM")) }),
-  Style(
-    "AM and PM of a time of day", table(gHeader) { inG($0, halfDay($0, " am", " pm")) }),
-  Style(
-    "day first, with points",
-    table(gHeader, separator: ";") { row in
-      ["30.11.2026 " + clock(row.time, point: ",")] + commas(Array(inG(row, "").dropFirst()))
-    }),
-  Style("day first, with slashes", table(gHeader) { inG($0, "30/11/2026 " + clock($0.time)) }),
-]
+private let textStyles: [Style] = {
+  var styles: [Style] = []
+  styles.append(Style("tabs", table(plainHeader, separator: "\t", plainRow)))
+  styles.append(Style("lines that end with CR alone", table(plainHeader, end: "\r", plainRow)))
+  styles.append(
+    Style("UTF-16 with a mark, little end first", bytes: utf16(table(plainHeader, plainRow), isBig: false, mark: true)))
+  styles.append(
+    Style(
+      "UTF-16 with a mark, big end first",
+      bytes: utf16(table(plainHeader, end: "\r\n", plainRow), isBig: true, mark: true)))
+  styles.append(Style("UTF-16 without a mark", bytes: utf16(table(plainHeader, plainRow), isBig: false, mark: false)))
+  styles.append(Style("every cell in quotes", table(quoted(plainHeader)) { quoted(plainRow($0)) }))
+  styles.append(
+    Style(
+      "points between thousands, decimal commas", [.accelerometer, .barometer],
+      table(names("Time [s],Acc X [m/s²],Acc Y [m/s²],Acc Z [m/s²],Pressure [hPa]"), separator: ";") { row in
+        commas(plainRow(row)) + ["1.013,25"]
+      }))
+  styles.append(
+    Style(
+      "comments before the header",
+      "# created 2026-11-30, by logger 1.2\n# device: X, rate: 100 Hz, range: 4 g\n# place, walker, shoes, and, more\n"
+        + table(plainHeader, plainRow)))
+  styles.append(
+    Style(
+      "a header that is a comment", "% by a logger\n// Start Time: Unknown\n# " + table(plainHeader, plainRow)))
+  styles.append(
+    Style(
+      "comments among the rows",
+      table(plainHeader, rows: Array(Row.all[..<100]), plainRow) + "# stop, turned left\n"
+        + Row.all[100...].map { plainRow($0).joined(separator: ",") + "\n" }.joined()))
+  styles.append(Style("a separator at the end of the rows", table(plainHeader) { plainRow($0) + [""] }))
+  styles.append(Style("a separator at the end of the header", table(plainHeader + [""], plainRow)))
+  styles.append(
+    Style(
+      "labels that repeat",
+      table(names("timestamp_s,label,acc_x (m/s2),acc_y (m/s2),acc_z (m/s2),label")) { row in
+        let numbers = plainRow(row)
+        return [numbers[0], "walk"] + numbers.dropFirst() + ["walk"]
+      }))
+  styles.append(
+    Style(
+      "nanoseconds since 1970", table(["time"] + plainHeader.dropFirst()) { [epoch($0)] + plainRow($0).dropFirst() }))
+  styles.append(Style("ISO 8601 with a zone", table(gHeader) { inG($0, "2026-11-30T" + clock($0.time) + "+01:00") }))
+  styles.append(
+    Style(
+      "AM and PM, month first",
+      table(gHeader) { inG($0, "11/05/2026 " + halfDay($0, " AM", " PM")) }))
+  styles.append(
+    Style(
+      "AM and PM of a time of day", table(gHeader) { inG($0, halfDay($0, " am", " pm")) }))
+  styles.append(
+    Style(
+      "day first, with points",
+      table(gHeader, separator: ";") { row in
+        ["30.11.2026 " + clock(row.time, point: ",")] + commas(Array(inG(row, "").dropFirst()))
+      }))
+  styles.append(Style("day first, with slashes", table(gHeader) { inG($0, "30/11/2026 " + clock($0.time)) }))
+  return styles
+}()
 
-private let programStyles: [Style] = [
-  Style(
-    "Physics Toolbox, gyroscope", [.gyroscope],
-    table(names("time,wx,wy,wz")) { scaled($0, time: 1, rate: 1) }),
-  Style(
-    "ROS", [.accelerometer, .gyroscope],
-    table(
-      names("%time,field.header.seq,field.header.stamp,field.orientation.x")
-        + names("x,y,z").map { "field.angular_velocity.\($0)" }
-        + names("x,y,z").map { "field.linear_acceleration.\($0)" }
-    ) { row in
-      let values: [String] = cells(axes(row.rate)) + cells(axes(row.force))
-      return [epoch(row), "1", epoch(row), "0"] + values
-    }),
-  Style(
-    "WitMotion", [.accelerometer, .gyroscope],
-    "StartTime: 2026-11-30 11:59:58.000\n"
-      + table(names("Chip Time,ax(g),ay(g),az(g),wx(deg/s),wy(deg/s),wz(deg/s),AngleX(deg),T(°)"), separator: "\t") {
-        row in
-        let angles: [String] = cells(axes(row.rate, degrees)) + ["1.5", "25.1"]
-        return inG(row, "2026-11-30 " + clock(row.time)) + angles
-      }),
-]
+private let programStyles: [Style] = {
+  var styles: [Style] = []
+  styles.append(
+    Style(
+      "Physics Toolbox, gyroscope", [.gyroscope],
+      table(names("time,wx,wy,wz")) { scaled($0, time: 1, rate: 1) }))
+  styles.append(
+    Style(
+      "ROS", [.accelerometer, .gyroscope],
+      table(
+        names("%time,field.header.seq,field.header.stamp,field.orientation.x")
+          + names("x,y,z").map { "field.angular_velocity.\($0)" }
+          + names("x,y,z").map { "field.linear_acceleration.\($0)" }
+      ) { row in
+        let values: [String] = cells(axes(row.rate)) + cells(axes(row.force))
+        return [epoch(row), "1", epoch(row), "0"] + values
+      }))
+  styles.append(
+    Style(
+      "WitMotion", [.accelerometer, .gyroscope],
+      "StartTime: 2026-11-30 11:59:58.000\n"
+        + table(names("Chip Time,ax(g),ay(g),az(g),wx(deg/s),wy(deg/s),wz(deg/s),AngleX(deg),T(°)"), separator: "\t") {
+          row in
+          let angles: [String] = cells(axes(row.rate, degrees)) + ["1.5", "25.1"]
+          return inG(row, "2026-11-30 " + clock(row.time)) + angles
+        }))
+  return styles
+}()
 
 @Suite struct ImportStylesTests {
   @Test(arguments: unitStyles + textStyles + programStyles)
