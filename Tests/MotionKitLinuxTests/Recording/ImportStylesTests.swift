@@ -12,12 +12,14 @@ private struct Row: Sendable {
   var field: Vector3
   /// hPa.
   var pressure: Double
+  /// The time as it really was.
+  var mark: Double
 
   static let all: [Row] = (0..<300).map { index in
     let t = Double(index) / 100
     return Row(
       time: t, force: Vector3(0.25 * Double(index % 3), -0.5, 9.75), rate: Vector3(0.1, -0.25 * Double(index % 2), 0.5),
-      field: Vector3(20, -5, -40), pressure: 1013.25)
+      field: Vector3(20, -5, -40), pressure: 1013.25, mark: t)
   }
 }
 
@@ -60,9 +62,11 @@ private struct Style: CustomTestStringConvertible, Sendable {
   var sensors: [SensorKind] = [.accelerometer]
   var bytes: [UInt8]
 
-  init(_ name: String, _ sensors: [SensorKind] = [.accelerometer], _ text: String) {
+  init(_ name: String, _ sensors: [SensorKind], _ text: String) {
     (testDescription, self.sensors, bytes) = (name, sensors, Array(text.utf8))
   }
+
+  init(_ name: String, _ text: String) { self.init(name, bytes: Array(text.utf8)) }
 
   init(_ name: String, bytes: [UInt8]) { (testDescription, self.bytes) = (name, bytes) }
 }
@@ -283,7 +287,7 @@ private let programStyles: [Style] = {
 
   private func imported(_ rows: [Row]) throws -> (report: ImportReport, z: [Float], times: [Double]) {
     let directory = TemporaryDirectory()
-    let text = table(plainHeader, rows: rows) { cells([$0.time, $0.force.x, $0.force.y, 9 + $0.time]) }
+    let text = table(plainHeader, rows: rows) { cells([$0.time, $0.force.x, $0.force.y, 9 + $0.mark]) }
     writeFile(directory.file("log.csv"), text)
     let report = try importLog([directory.file("log.csv")], to: directory.file("s"))
     let samples = try replay(directory.file("s")).samples

@@ -89,11 +89,14 @@ struct ImportColumn: Equatable {
   /// Takes a unit off the end of names such as `raw_angular_rate_x_deg_per_s` and `x_m_s2`.
   private static func takeUnit(from words: inout [String]) -> String? {
     for length in stride(from: min(Self.longestUnit, words.count - 1), through: 1, by: -1) {
-      let unit = words.suffix(length).joined(separator: "_")
-      let isKnown =
+      func isKnown(_ unit: String) -> Bool {
         ImportUnit.timeDecimals(unit) != nil || ImportQuantity.allCases.contains { ImportUnit.table($0)[unit] != nil }
+      }
+      var unit = words.suffix(length).joined(separator: "_")
+      // `nT` and `inHg` have a capital inside, which begins a word.
+      if length == 2, !isKnown(unit) { unit = words.suffix(length).joined() }
       // A last `g` or `t` after an axis is a unit, alone it is a name; a last `s` may be a plural.
-      guard isKnown else { continue }
+      guard isKnown(unit) else { continue }
       words.removeLast(length)
       return unit
     }

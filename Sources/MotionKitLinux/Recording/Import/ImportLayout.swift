@@ -79,8 +79,10 @@ struct ImportLayout {
       separator = candidate
       let cells = lines.map { $0.isComment ? [] : cellTexts($0.text) }
       let first = cells.indices.prefix(Self.longestPreamble).first { index in
-        Self.looksLikeRow(cells[index])
-          && (index + 1 == cells.count || cells[index + 1].isEmpty || cells[index + 1].count == cells[index].count)
+        guard Self.looksLikeRow(cells[index]) else { return false }
+        let width = cells[index].count
+        let fitsNext = index + 1 == cells.count || cells[index + 1].isEmpty || cells[index + 1].count == width
+        return fitsNext || (index > 0 && cells[index - 1].count == width && Self.looksLikeNames(cells[index - 1]))
       }
       guard let first, candidate != 0x20 || Self.looksLikeNumbers(cells[first]) else { continue }
       takeNames(lines, above: first)

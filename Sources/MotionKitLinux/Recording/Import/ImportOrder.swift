@@ -13,6 +13,8 @@ enum ImportOrder: Equatable {
   private static let reversedShare = 0.9
   /// The share of steps back from which it is not clocks that were set.
   private static let disorderedShare = 0.05
+  /// And the fewest.
+  private static let fewestBack = 3
   /// A row that comes late stands not further from its place than so many usual steps.
   private static let longestDelay: Int64 = 20
   /// Rows between two steps back, on average, that still are stretches of a log.
@@ -39,7 +41,7 @@ enum ImportOrder: Equatable {
     // Integers: 0.6 of the usual step.
     func isShort(_ step: Int64) -> Bool { step >= 0 && step < usual / 5 * 3 }
     let fits = even.count(where: isShort) <= steps.count(where: isShort) + back.count / 4
-    let isOften = Double(back.count) >= Self.disorderedShare * Double(steps.count)
+    let isOften = back.count >= Self.fewestBack && Double(back.count) >= Self.disorderedShare * Double(steps.count)
     if fits, isOften || back.allSatisfy({ $0 / Self.longestDelay > -usual }) {
       self = .disordered
     } else if isOften, !fits, steps.count < Self.shortestStretch * back.count {
