@@ -430,6 +430,18 @@ private let programStyles: [Style] = {
     #expect(fault(directory.file("bare.csv"), directory).contains("--columns time=1,accel.x=2"))
   }
 
+  @Test func columnsThatAreNotUnderstoodAreNamed() throws {
+    let directory = TemporaryDirectory()
+    let header = plainHeader + names("gyro_x_foo,gyro_y_foo,gyro_z_foo,gyro_bias_x,gravity,temperature_x")
+    let text = table(header) { plainRow($0) + cells(axes($0.rate)) + ["0", "1", "2"] }
+    writeFile(directory.file("log.csv"), text)
+    let report = try importLog([directory.file("log.csv")], to: directory.file("s"))
+    let told = report.warnings.filter { $0.contains("not understood") }
+    #expect(told.count == 1)
+    #expect(told.first?.contains("columns gyro_x_foo, gyro_y_foo, gyro_z_foo are not") == true, "\(told)")
+    #expect(told.first?.contains("--columns gyro.x=gyro_x_foo") == true)
+  }
+
   @Test func columnsWithoutNamesAreNamedByTheirNumbers() throws {
     let directory = TemporaryDirectory()
     writeFile(directory.file("bare.csv"), Row.all.map { plainRow($0).joined(separator: ",") + "\n" }.joined())

@@ -151,6 +151,19 @@ struct ImportColumn: Equatable {
     return .time(rank: TimeRank.plain)
   }
 
+  /// The quantity that a column's name speaks of, with an axis, though the name as a whole is not understood (`gyro_x_foo`);
+  /// nil for other columns.
+  var resemblance: ImportQuantity? {
+    guard role == .unknown else { return nil }
+    var words = Self.words(Self.splitUnit(name).title)
+    guard Set(words).isDisjoint(with: Self.ignoredWords) else { return nil }
+    while words.count > 1 {
+      words.removeLast()
+      if case .value(let quantity, _, _) = Self.axisRole(words, Set(words)) { return quantity }
+    }
+    return nil
+  }
+
   private static func axisRole(_ words: [String], _ all: Set<String>) -> Role {
     // `X-axis`, `X_value`, `X_CAL`.
     if words.count > 1, let last = words.last, ["axis", "value", "cal", "calibrated", "filtered"].contains(last) {

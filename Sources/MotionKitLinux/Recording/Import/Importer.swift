@@ -325,6 +325,13 @@ struct Importer {
     for table in tables {
       let names = table.columns.filter { $0.role == .unknown }.map(\.name)
       if !names.isEmpty { report.ignored.append("\(table.fileName): columns \(names.joined(separator: ", "))") }
+      // A sensor that is left out for its columns' names is not left out in silence.
+      let missed = table.columns.filter { column in column.resemblance.map { used[$0] == nil } ?? false }
+      if let first = missed.first, let quantity = first.resemblance {
+        report.warnings.append(
+          "\(table.fileName): columns \(missed.map(\.name).joined(separator: ", ")) are not understood and left out; if they"
+            + " are a sensor's, name them (--columns \(quantity.rawValue).x=\(first.name),…)")
+      }
     }
   }
 
