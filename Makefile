@@ -22,6 +22,9 @@ run: dependencies
 	@if [ -t 1 ]; then $(MOTIONLOG) live --source sim:walk; \
 	else $(MOTIONLOG) live --source sim:walk --duration 20s; fi
 
+# Both build the same, so that neither undoes the other's work; see the end of Package.swift.
+run test: export MOTIONKIT_OPTIMIZED_FUSION = 1
+
 # The exit status counts, not the last line: every test there is runs in this one process.
 test: dependencies
 	$(SWIFT) build --build-tests

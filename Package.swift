@@ -74,3 +74,11 @@ if Context.environment["MOTIONKIT_FUZZ_BUILD"] != nil {
       name: "Fuzz", dependencies: ["MotionKitLinux", "SensorFusion"], path: "Tests",
       sources: ["Fuzz", "MotionKitLinuxTests/FuzzTarget.swift"]))
 }
+
+// The quick tests spend more than half of their time in the arithmetic of one module, unoptimised: `make test` has it
+// optimised, with every check but the debugger's. Packages that depend on this one never see the flag.
+if Context.environment["MOTIONKIT_OPTIMIZED_FUSION"] != nil {
+  for target in package.targets where target.name == "SensorFusion" {
+    target.swiftSettings = [.unsafeFlags(["-O"], .when(configuration: .debug))]
+  }
+}

@@ -40,8 +40,8 @@ open class CMMotionActivityManager: NSObject {
     withHandler handler: @escaping CMMotionActivityQueryHandler
   ) {
     let handler = Unchecked(handler)
-    let history = MotionHistories.current
-    let isAvailable = history != nil || manager.isActivityAvailable
+    let history = Result { try MotionHistories.opened() }
+    let isAvailable = manager.isActivityAvailable
     queue.addOperation {
       do {
         handler.value(try Self.query(history, from: start, to: end, isAvailable: isAvailable), nil)
@@ -52,20 +52,20 @@ open class CMMotionActivityManager: NSObject {
   }
 
   private static func query(
-    _ history: (any MotionHistory)?, from start: Date, to end: Date, isAvailable: Bool
+    _ history: Result<(any MotionHistory)?, any Error>, from start: Date, to end: Date, isAvailable: Bool
   ) throws -> [CMMotionActivity] {
     guard start <= end else {
       throw CMErrorInvalidParameter.error("the query's end (\(end)) is before its start (\(start))")
     }
-    guard isAvailable else {
+    let records: [ActivityRecord]?
+    do {
+      records = try history.get()?.activitiesUpToNow(from: start.utcNanoseconds, to: end.utcNanoseconds)
+    } catch {
+      throw error.asCoreMotion
+    }
+    guard let records = records ?? (isAvailable ? [] : nil) else {
       throw CMErrorMotionActivityNotAvailable.error(
         "there is no accelerometer to tell activities from and no history of them")
-    }
-    let records: [ActivityRecord]
-    do {
-      records = try history?.activitiesUpToNow(from: start.utcNanoseconds, to: end.utcNanoseconds) ?? []
-    } catch {
-      throw error.coreMotionError
     }
     guard !records.isEmpty else {
       throw CMErrorUnknown.error("no activity is known between \(start) and \(end)")

@@ -35,8 +35,8 @@ open class CMPedometer: NSObject {
     from start: Date, to end: Date, withHandler handler: @escaping CMPedometerHandler
   ) {
     let handler = Unchecked(handler)
-    let history = MotionHistories.current
-    let isAvailable = history != nil || pedometer.isStepCountingAvailable
+    let history = Result { try MotionHistories.opened() }
+    let isAvailable = pedometer.isStepCountingAvailable
     queue.async {
       do {
         handler.value(try Self.query(history, from: start, to: end, isAvailable: isAvailable), nil)
@@ -47,35 +47,43 @@ open class CMPedometer: NSObject {
   }
 
   private static func query(
-    _ history: (any MotionHistory)?, from start: Date, to end: Date, isAvailable: Bool
+    _ history: Result<(any MotionHistory)?, any Error>, from start: Date, to end: Date, isAvailable: Bool
   ) throws -> CMPedometerData {
     guard start <= end else {
       throw CMErrorInvalidParameter.error("the query's end (\(end)) is before its start (\(start))")
+    }
+    do {
+      if let history = try history.get() {
+        let totals = try history.pedometerTotals(from: start.utcNanoseconds, to: end.utcNanoseconds)
+        return CMPedometerData(start: start, end: end, totals: totals)
+      }
+    } catch {
+      throw error.asCoreMotion
     }
     guard isAvailable else {
       throw CMErrorMotionActivityNotAvailable.error("there is no accelerometer to count steps with and no step history")
     }
     // With an accelerometer and no history yet, nothing was counted: 0 steps, as on a new phone.
-    guard let history else { return CMPedometerData(start: start, end: end, totals: PedometerTotals()) }
-    do {
-      let totals = try history.pedometerTotals(from: start.utcNanoseconds, to: end.utcNanoseconds)
-      return CMPedometerData(start: start, end: end, totals: totals)
-    } catch {
-      throw error.coreMotionError
-    }
+    return CMPedometerData(start: start, end: end, totals: PedometerTotals())
   }
 
   /// Calls the handler with the totals from `start` on whenever steps are found; replaces a running service's handler.
   ///
-  /// With a start in the past, what the history knows of the time before now is included; with one in the future, what is
-  /// walked before it does not count.
+  /// With a start in the past, what the history knows of the time before now is included (a history that cannot be read
+  /// is an error, after which only new steps count); with one in the future, what is walked before it does not count.
   open func startUpdates(from start: Date, withHandler handler: @escaping CMPedometerHandler) {
     let handler = Unchecked(handler)
     let source = pedometer.source
     let now = Date()
     var past = PedometerTotals()
-    if start < now, let history = MotionHistories.current {
-      past = (try? history.pedometerTotals(from: start.utcNanoseconds, to: now.utcNanoseconds)) ?? past
+    if start < now {
+      do {
+        let history = try MotionHistories.opened()
+        past = try history?.pedometerTotals(from: start.utcNanoseconds, to: now.utcNanoseconds) ?? past
+      } catch {
+        let error = error.asCoreMotion
+        queue.async { handler.value(nil, error) }
+      }
     }
     pedometer.startUpdates(on: .queue(queue), delay: max(0, start.timeIntervalSince(now))) { [past] result in
       switch result {
@@ -108,6 +116,11 @@ open class CMPedometer: NSObject {
 
   /// Stops events.
   open func stopEventUpdates() { pedometer.stopEventUpdates() }
+}
+
+extension Error {
+  /// As Core Motion reports it, if it is an error of the package.
+  var asCoreMotion: any Error { (self as? MotionKitError)?.coreMotionError ?? self }
 }
 
 extension MotionKitError {

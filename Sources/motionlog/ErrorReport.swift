@@ -49,7 +49,10 @@ struct ErrorReport {
   private init(_ error: UsageError) {
     let message: String
     var advice = ["motionlog --help lists the commands"]
-    func see(_ command: String) { advice = ["motionlog \(command) --help lists its options"] }
+    // Before a command is named, the list of them is the advice.
+    func see(_ command: String) {
+      if command != "motionlog" { advice = ["motionlog \(command) --help lists its options"] }
+    }
     switch error {
     case .noCommand:
       message = "no command given"

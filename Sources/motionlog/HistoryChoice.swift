@@ -24,9 +24,9 @@ enum HistoryChoice: Equatable {
   ///
   /// Only a device writes the user's own history without being told to: what is simulated or played back was not
   /// walked now. A history named by its file must work; without the user's the run goes on.
-  func recorder(
+  func filling(
     for description: SourceDescription, _ console: inout Console
-  ) throws(MotionKitError) -> StepHistoryRecorder? {
+  ) throws(MotionKitError) -> HistoryFilling? {
     guard description.sensor(.accelerometer) != nil || description.sensor(.barometer) != nil else { return nil }
     let isDevice = if case .iio? = try? SourceURI(description.uri) { true } else { false }
     switch self {
@@ -35,21 +35,53 @@ enum HistoryChoice: Equatable {
       // Old recordings stay until a device writes, unless the user says how long things are kept.
       let keepsAll = !isDevice && !StepHistory.isKeptTimeChosen
       let history = try StepHistory(path: path, keepingDays: keepsAll ? .infinity : nil)
-      return StepHistoryRecorder(history: history, source: description)
+      try history.checkWritable()
+      return HistoryFilling(StepHistoryRecorder(history: history, source: description), isNamed: true)
     case .automatic:
       guard isDevice, !StepHistory.isSwitchedOff else { return nil }
       do {
-        return StepHistoryRecorder(history: try StepHistory(), source: description)
+        let history = try StepHistory()
+        try history.checkWritable()
+        return HistoryFilling(StepHistoryRecorder(history: history, source: description), isNamed: false)
       } catch {
-        Self.warn(error, &console)
+        HistoryFilling.say(error, &console)
         return nil
       }
     }
   }
+}
+
+/// A history that a run fills; its failure is told once, `-q` or not: what is missing in it cannot be had again.
+final class HistoryFilling {
+  /// What writes.
+  let recorder: StepHistoryRecorder
+  /// Whether the user named it, so that the run fails where it does.
+  private let isNamed: Bool
+  private var isSaid = false
+
+  init(_ recorder: StepHistoryRecorder, isNamed: Bool) {
+    self.recorder = recorder
+    self.isNamed = isNamed
+  }
+
+  /// Tells a failure as soon as there is one.
+  func check(_ console: inout Console) {
+    guard !isSaid, let error = recorder.error else { return }
+    isSaid = true
+    Self.say(error, &console)
+  }
+
+  /// Writes the rest; returns whether a history that had to work did not.
+  func finish(_ console: inout Console) -> Bool {
+    recorder.finish()
+    check(&console)
+    return isNamed && recorder.error != nil
+  }
 
   /// Says that steps did not reach the history.
-  static func warn(_ error: MotionKitError, _ console: inout Console) {
-    console.warning("steps are not in the history: \(error.message)")
-    console.detail("--history none does without, --history PATH takes another file")
+  static func say(_ error: MotionKitError, _ console: inout Console) {
+    console.error("steps are not in the history: \(error.message)")
+    if !error.hint.isEmpty { console.more(error.hint) }
+    console.more("--history none does without, --history PATH takes another file")
   }
 }

@@ -44,6 +44,9 @@ struct MotionRun {
     self.duration = duration
   }
 
+  /// Whether a sample came within the time asked for.
+  private(set) var hasSamples = false
+
   /// Samples that the pipeline did not use.
   var counters: PipelineCounters { pipeline?.counters ?? PipelineCounters() }
 
@@ -112,7 +115,10 @@ struct MotionRun {
     guard let first = input.samples.first else { return false }
     let begin = firstTime ?? first.time
     firstTime = begin
-    defer { lastTime = input.samples.last?.time ?? lastTime }
+    defer {
+      lastTime = input.samples.last?.time ?? lastTime
+      hasSamples = hasSamples || !input.samples.isEmpty
+    }
     guard let duration else { return false }
     let end = begin.advanced(bySeconds: duration)
     guard let cut = input.samples.firstIndex(where: { $0.time >= end }) else { return false }

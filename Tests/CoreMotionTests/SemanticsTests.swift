@@ -255,6 +255,34 @@ func first<T>(_ start: (@escaping (T) -> Void) -> Void) async -> T {
     #expect(activities?.first?.startDate == start)
   }
 
+  /// What was walked is not 0 because it cannot be read.
+  @Test func aHistoryThatCannotBeReadIsAnErrorAndNot0Steps() async throws {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("history-\(UUID().uuidString)").path
+    try Data(repeating: 65, count: 4096).write(to: URL(fileURLWithPath: path))
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let yesterday = Date(timeIntervalSinceNow: -86400)
+    func text(_ error: (any Error)?) -> String { error?.localizedDescription ?? "no error" }
+    let (query, activity, live): (String, String, String) = await MotionHistories.$path.withValue(path) {
+      await SharedSource.$override.withValue(silent([.accelerometer])) {
+        let query = await first { (tell: @escaping (String) -> Void) in
+          CMPedometer().queryPedometerData(from: yesterday, to: Date()) { tell("\($0 == nil) " + text($1)) }
+        }
+        let activity = await first { (tell: @escaping (String) -> Void) in
+          CMMotionActivityManager().queryActivityStarting(from: yesterday, to: Date(), to: OperationQueue()) {
+            tell("\($0 == nil) " + text($1))
+          }
+        }
+        let pedometer = CMPedometer()
+        let live = await first { (tell: @escaping (String) -> Void) in
+          pedometer.startUpdates(from: yesterday) { tell("\($0 == nil) " + text($1)) }
+        }
+        pedometer.stopUpdates()
+        return (query, activity, live)
+      }
+    }
+    for text in [query, activity, live] { #expect(text.hasPrefix("true \(path): file is not a database")) }
+  }
+
   @Test func anAccelerometerWithoutAHistoryHasNoStepsYet() async {
     let pedometer = SharedSource.$override.withValue(silent([.accelerometer])) { CMPedometer() }
     let data = await withoutHistory {

@@ -98,6 +98,25 @@ private func count(_ history: StepHistory, from start: Int64, to end: Int64) thr
     }
   }
 
+  @Test func aFailureIsOverWhenWhatItLeftOutIsWritten() throws {
+    try temporary { (history: StepHistory) throws in
+      let source = SourceDescription(uri: "sim:walk", sensors: [], isLive: true)
+      let recorder = StepHistoryRecorder(history: history, source: source)
+      recorder.consume(batch(at: 1, steps: 1))
+      recorder.waitUntilWritten()
+      try history.database.withLock { try $0.execute("ALTER TABLE steps RENAME TO gone") }
+      recorder.consume(batch(at: 2, steps: 1))
+      recorder.waitUntilWritten()
+      #expect(recorder.error != nil)
+      try history.database.withLock { try $0.execute("ALTER TABLE gone RENAME TO steps") }
+      recorder.consume(batch(at: 3, steps: 1))
+      recorder.finish()
+      #expect(recorder.error == nil)
+      let all = try history.pedometerTotals(from: .min, to: .max).numberOfSteps
+      #expect(all == 3)
+    }
+  }
+
   @Test func aHistoryThatCannotBeOpenedIsAnErrorAndNothingElse() {
     let source = SourceDescription(uri: "local:", sensors: [], isLive: true)
     let recorder = StepHistoryRecorder(source: source) { () throws(MotionKitError) in

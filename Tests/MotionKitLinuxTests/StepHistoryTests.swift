@@ -279,6 +279,42 @@ private func count(_ history: StepHistory, from start: Int64 = 0, to end: Int64 
     #expect(named == path)
   }
 
+  /// Another program's database is left as it is, to the byte; so are tables of ours without all the others.
+  @Test(arguments: [
+    "CREATE TABLE notes (x)", "CREATE VIEW v AS SELECT 1", "CREATE TABLE steps (x); PRAGMA user_version = 1",
+    "CREATE TABLE notes (x); PRAGMA user_version = 7",
+  ]) func anotherProgramsDatabaseIsRefused(sql: String) throws {
+    let path = temporaryPath()
+    defer { remove(path) }
+    let directory = (path as NSString).deletingLastPathComponent
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    do {
+      let database = try SQLiteDatabase(path: path)
+      try database.execute(sql)
+    }
+    let before = try Data(contentsOf: URL(fileURLWithPath: path))
+    #expect {
+      _ = try StepHistory(path: path)
+    } throws: {
+      "\($0)".contains("\(path): it is another program's database") && "\($0)".contains("name another file")
+    }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["history.sqlite"])
+  }
+
+  @Test func anEmptyFileBecomesAHistory() throws {
+    let path = temporaryPath()
+    defer { remove(path) }
+    let directory = (path as NSString).deletingLastPathComponent
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    try Data().write(to: URL(fileURLWithPath: path))
+    // Two at once: one begins it, the other finds it begun.
+    DispatchQueue.concurrentPerform(iterations: 4) { _ in
+      #expect(throws: Never.self) { try StepHistory(path: path) }
+    }
+    #expect(try StepHistory(path: path).checkIntegrity() == "ok")
+  }
+
   /// A writer is killed at any moment, 200 times over one file: nothing that it reported is missing, and the file
   /// stays sound.
   @Test func killedTwoHundredTimesLosesNothingThatWasWritten() throws {
@@ -302,7 +338,8 @@ private func count(_ history: StepHistory, from start: Int64 = 0, to end: Int64 
         if more.isEmpty { break }
         text.append(more)
       }
-      for _ in 0..<(round * 37 % 400) { sched_yield() }
+      let instant = ContinuousClock.now + .microseconds(round * 37 % 400 * 5)
+      while ContinuousClock.now < instant {}
       kill(process.processIdentifier, SIGKILL)
       text.append(output.fileHandleForReading.readDataToEndOfFile())
       process.waitUntilExit()

@@ -162,7 +162,11 @@ import Testing
 
   @Test(arguments: [
     (["mag", "-u", "sim:still"], "turned too little"), (["accel", "-u", "sim:still"], "turned too little"),
-    (["gyro", "-u", "sim:motion"], "the device moved"), (["gyro", "-u", "sim:still", "-d", "200ms"], "measure longer"),
+    (["gyro", "-u", "sim:motion"], "the device moved"),
+    (["gyro", "-u", "sim:rotate?rate=20"], "the magnetic field turned"),
+    (["gyro", "-u", "sim:rotate?rate=1,1,0&pitch=20&roll=10"], "gravity turned"),
+    (["gyro", "-u", "sim:rotate?rate=150"], "is more than any gyroscope reads at rest"),
+    (["gyro", "-u", "sim:still", "-d", "200ms"], "measure longer"),
   ])
   func aBadMeasurementIsRefusedWithTheReason(arguments: [String], reason: String) throws {
     let directory = try TemporaryDirectory()
@@ -241,7 +245,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let file = directory("calibration.json")
     #expect(try calibrate(["mag", "-u", Self.turned, "--to", file, "-q"]).status == 0)
-    let record = ["record", "-u", Self.turned, "--speed", "max", "-d", "20s", "-q"]
+    let record = ["record", "-u", Self.turned, "--speed", "max", "-d", "8s", "-q"]
     let (plain, calibrated) = (directory("plain"), directory("calibrated"))
     #expect(try BuiltProgram.run(record + [plain]).status == 0)
     #expect(try BuiltProgram.run(record + [calibrated, "--calibration", file]).status == 0)

@@ -21,7 +21,7 @@ import Testing
     try expect([], 2, "no command given", "motionlog live -u sim:walk", "motionlog --help")
     try expect(["lvie"], 2, "there is no command 'lvie'; did you mean 'live'?")
     try expect(["frobnicate"], 2, "there is no command 'frobnicate'\n")
-    try expect(["--frob"], 2, "there is no option '--frob'")
+    try expect(["--frob"], 2, "there is no option '--frob'", "motionlog --help lists the commands")
     try expect(["live", "--rat", "3"], 2, "live: there is no option '--rat'; did you mean '--rate'?", "live --help")
     try expect(["live", "--rate"], 2, "option --rate needs a value: --rate HZ")
     try expect(["live", "--rate", "fast"], 2, "option --rate: 'fast' is not samples per second")
@@ -29,6 +29,32 @@ import Testing
       ["live", "--sensors", "accel,nose"], 2, "option --sensors: 'nose' is not accel, gyro, mag, baro or steps")
     try expect(["live", "--duration", "soon"], 2, "option --duration: 'soon' is not a time such as 10s")
     try expect(["live", "--frame", "true"], 2, "option --frame true also needs --declination DEG")
+    for command in ["info", "check", "export", "replay"] {
+      try expect([command, ""], 2, "\(command): the recording's directory is missing")
+    }
+    try expect(["check", "x", "--repair="], 2, "option --repair: '' is not a new directory")
+    try expect(["export", "x", "-o", ""], 2, "option --output: '' is not a file")
+    try expect(["emulate", "walk", "-u", "sim:still"], 2, "emulate takes one source: 'walk' or --source")
+    try expect(["emulate", "walk", "--host="], 2, "option --host: '' is not an address")
+    try expect(["calibrate", "foo"], 2, "calibrate takes gyro, accel, mag or list, not 'foo'\n")
+    try expect(["calibrate", "list", "--dry-run"], 2, "--dry-run does not go with calibrate list")
+    try expect(["calibrate", "list", "--to="], 2, "option --to: '' is not a file")
+    try expect(["doctor", "-u", "sim:still", "--sensors", "steps"], 2, "'steps' is not accel, gyro, mag or baro")
+    for size in ["1B", "9kB", "10ms", "0.5"] {
+      try expect(["record", "x", "--rotate", size], 2, "option --rotate: '\(size)' is not at least 10kB or 1s")
+    }
+    try expect(["live", "-u", "sim:walk?seed=1&seed=2"], 2, "seed is given twice")
+    try expect(["live", "-u", "sim:walk", "--device", "accel=x"], 2, "--device chooses among devices; sim:walk has")
+    try expect(["live", "-u", "sim:walk", "--trigger", "x"], 2, "--trigger is for devices")
+    try expect(
+      ["live", "--device", "accel=a", "--device", "accel=b"], 2, "option --device: accelerometer is given twice")
+    try expect(["live", "--rate", "100,200"], 2, "option --rate: the rate of all sensors is given twice")
+    try expect(["live", "--rate", "mag=1,mag=2"], 2, "option --rate: magnetometer is given twice")
+    try expect(["record", "x", "--label", "a=1", "--label", "a=2"], 2, "option --label: 'a' is given twice")
+    try expect(
+      ["import", "x", "--to", "y", "--columns", "time=a,time=b"], 2, "option --columns: 'time' is given twice")
+    try expect(["import", "x", "--to", "y", "--columns="], 2, "option --columns: '' is not role=column")
+    try expect(["live", "-u", "ip:127.0.0.1:1", "--speed", "max"], 2, "option --speed is for recordings and scenes")
     try expect(["live", "now"], 2, "live: unexpected argument 'now'")
     try expect(["replay"], 2, "replay: the recording's directory is missing")
     try expect(["replay", "x", "--speed", "0"], 2, "option --speed: '0' is not a factor")
@@ -38,6 +64,13 @@ import Testing
     try expect(["import", "log.csv"], 2, "import needs a new directory to write to: --to DIR")
     try expect(["emulate"], 2, "emulate: the recording's directory or the scene's name is missing")
     try expect(["emulate", "walk", "--port", "99999"], 2, "option --port: '99999'")
+  }
+
+  @Test(arguments: [("MOTIONKIT_LOCATION", "95,200"), ("MOTIONKIT_DECLINATION", "north")])
+  func aPlaceThatCannotBeIsNamed(name: String, value: String) throws {
+    let outcome = try BuiltProgram.run(
+      ["live", "-u", "sim:walk", "-d", "1s", "--frame", "true"], environment: [name: value])
+    #expect(outcome.status == 2 && outcome.error.contains("\(name)=\(value)"), "\(outcome.error)")
   }
 
   @Test(.timeLimit(.minutes(1))) func extremeValuesAreRefused() throws {
@@ -54,6 +87,20 @@ import Testing
       try expect(["import", "x", "--to", "y", "--rate", rate, "--assume-rate"], 2, "option --rate: '\(rate)'")
     }
     try expect(["live", "-u", "sim:still?accel_drop=1"], 2, "accel_drop=1", "0.99")
+  }
+
+  @Test func aColumnsRoleAndAUnitThatCannotBeAreRefused() throws {
+    let directory = try TemporaryDirectory()
+    let table = directory("t.csv")
+    try "t_s,ax,ay,az\n0,0,0,1\n0.01,0,0,1\n".write(toFile: table, atomically: true, encoding: .utf8)
+    for role in [".", "..", "accel.w", "x.accel", "foo"] {
+      try expect(["import", table, "--to", directory("s"), "--columns", "\(role)=ax"], 1, "the column role '\(role)'")
+    }
+    for unit in ["0 g", "1e400 g", "- g", ". g"] {
+      try expect(
+        ["import", table, "--to", directory("s"), "--accel-unit=\(unit)"], 2, "--accel-unit: '\(unit)' is not")
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["t.csv"])
   }
 
   @Test(.timeLimit(.minutes(1))) func aPipeInPlaceOfAFileIsRefused() throws {

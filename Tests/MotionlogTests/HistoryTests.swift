@@ -106,22 +106,36 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
   }
 
+  /// A board with live sensors until it is stopped.
+  private final class Board: @unchecked Sendable {
+    let emulator: Emulator
+    var source: String { "ip:127.0.0.1:\(emulator.server.port)" }
+
+    init() throws {
+      let emulator = try Emulator(uri: "sim:walk", settings: Emulator.Settings())
+      self.emulator = emulator
+      Thread.detachNewThread { try? emulator.run() }
+    }
+
+    func stop() { emulator.stop() }
+  }
+
   @Test func aDeviceGoesIntoTheUsersHistoryUnlessToldNotTo() throws {
     let directory = try TemporaryDirectory()
-    let settings = Emulator.Settings()
-    let emulator = try Emulator(uri: "sim:walk", settings: settings)
-    defer { emulator.stop() }
-    let source = "ip:127.0.0.1:\(emulator.server.port)"
-    let without = try run(["live", "-u", source, "-d", "500ms", "--history", "none"], ["HOME": directory.path])
-    #expect(without.status == 0, "\(without.error)")
+    let board = try Board()
+    defer { board.stop() }
+    let source = board.source
+    let without = try run(["live", "-u", source, "-d", "2s", "--history", "none"], ["HOME": directory.path])
+    // A machine under load may lose samples.
+    #expect([0, 6].contains(without.status), "\(without.error)")
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
-    let outcome = try run(["live", "-u", source, "-d", "500ms"], ["HOME": directory.path])
-    #expect(outcome.status == 0, "\(outcome.error)")
+    let outcome = try run(["live", "-u", source, "-d", "2s"], ["HOME": directory.path])
+    #expect([0, 6].contains(outcome.status), "\(outcome.error)")
     let file = directory(".local/state/motionkit/history.sqlite")
     #expect(FileManager.default.fileExists(atPath: file))
     // One that cannot be begun is said, and the run goes on.
-    let nowhere = try run(["live", "-u", source, "-d", "500ms"], ["MOTIONKIT_HISTORY": "/proc/none/history.sqlite"])
-    #expect(nowhere.status == 0)
+    let nowhere = try run(["live", "-u", source, "-d", "2s"], ["MOTIONKIT_HISTORY": "/proc/none/history.sqlite"])
+    #expect([0, 6].contains(nowhere.status))
     #expect(nowhere.error.contains("/proc/none"))
   }
 
@@ -134,15 +148,15 @@ import Testing
       #expect(outcome.error.contains("the history is switched off (MOTIONKIT_HISTORY=none)"), "\(outcome.error)")
       #expect(!(try run([command, "--help"]).output.contains("PATH|none")))
     }
-    let emulator = try Emulator(uri: "sim:walk", settings: Emulator.Settings())
-    defer { emulator.stop() }
+    let board = try Board()
+    defer { board.stop() }
     let process = BuiltProgram.process(
-      ["live", "-u", "ip:127.0.0.1:\(emulator.server.port)", "-d", "500ms", "-q"], environment: off)
+      ["live", "-u", board.source, "-d", "2s", "-q"], environment: off)
     process.currentDirectoryURL = URL(fileURLWithPath: directory.path)
     process.standardOutput = FileHandle.nullDevice
     try process.run()
     process.waitUntilExit()
-    #expect(process.terminationStatus == 0)
+    #expect([0, 6].contains(process.terminationStatus))
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
   }
 
@@ -157,6 +171,98 @@ import Testing
     }
     writer.add(steps: steps, distance: nil)
     try writer.finish()
+  }
+
+  /// A history whose first page is whole and whose others are not: it opens, and cannot be written.
+  private func malformedHistory(_ path: String) throws {
+    do {
+      let history = try StepHistory(path: path, keepingDays: .infinity)
+      #expect(try history.checkIntegrity() == "ok")
+    }
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+    bytes.replaceSubrange(4096..., with: Data(repeating: 0x41, count: bytes.count - 4096))
+    try bytes.write(to: URL(fileURLWithPath: path))
+  }
+
+  @Test func aHistoryThatCannotBeWrittenIsNeverPassedOver() throws {
+    let directory = try TemporaryDirectory()
+    let file = directory("bad.sqlite")
+    try malformedHistory(file)
+    // One that was named must work.
+    for command in [["live"], ["record", directory("walk")]] {
+      let outcome = try run(command + ["-q", "-u", "sim:walk", "--speed", "max", "-d", "12s", "--history", file])
+      #expect(outcome.status == 1, "\(outcome.error)")
+      #expect(outcome.error.contains("steps are not in the history: \(file): "), "\(outcome.error)")
+    }
+    #expect(try BuiltProgram.run(["check", directory("walk")]).status == 0)
+    // The user's own is told as well, and the run goes on.
+    let board = try Board()
+    defer { board.stop() }
+    let device = ["live", "-q", "-u", board.source, "-d", "2s"]
+    let outcome = try run(device, ["MOTIONKIT_HISTORY": file])
+    #expect([0, 6].contains(outcome.status), "\(outcome.error)")
+    #expect(outcome.error.contains("steps are not in the history: \(file): "), "\(outcome.error)")
+  }
+
+  @Test func aHistoryThatMayOnlyBeReadIsRefusedAtOnceAndAnswers() throws {
+    let directory = try TemporaryDirectory()
+    let file = directory("history.sqlite")
+    try oldHistory(file)
+    chmod(file, 0o444)
+    // Without its capabilities root obeys permissions too.
+    let drop = geteuid() == 0 ? "setpriv --bounding-set=-all --inh-caps=-all " : ""
+    let live = "\(drop)$MOTIONLOG live -q -u sim:walk --speed max -d 12s --history \(file)"
+    let outcome = try BuiltProgram.shell(live)
+    #expect(outcome.status == 4 && outcome.output == "", "\(outcome.error)")
+    #expect(outcome.error.contains("not permitted: writing the history \(file)"), "\(outcome.error)")
+    let steps = try BuiltProgram.shell("\(drop)$MOTIONLOG steps --week --history \(file)")
+    #expect(steps.status == 0 && steps.output.contains("10 steps"), "\(steps.error)")
+  }
+
+  @Test(arguments: ["0", "-1", "abc", "300", "1,8"]) func aHeightThatMakesNoSenseIsNamed(height: String) throws {
+    let directory = try TemporaryDirectory()
+    let walk = try directory.recording(seconds: 1)
+    for arguments in [
+      ["live", "-u", "sim:walk", "-d", "1s"], ["record", directory("x"), "-u", "sim:walk", "-d", "1s"],
+      ["replay", walk],
+    ] {
+      let outcome = try run(arguments + ["--speed", "max"], ["MOTIONKIT_HEIGHT_M": height])
+      #expect(outcome.status == 1 && outcome.output == "")
+      #expect(outcome.error.contains("MOTIONKIT_HEIGHT_M=\(height)") && outcome.error.contains("0.5 to 2.8"))
+    }
+  }
+
+  @Test func distancesAreShownWhereTheHeightIsKnownAndARecordingKeepsItsOwn() throws {
+    let directory = try TemporaryDirectory()
+    let height = ["MOTIONKIT_HEIGHT_M": "1.8"]
+    func metres(_ outcome: BuiltProgram.Outcome) throws -> Double? {
+      #expect(outcome.status == 0, "\(outcome.error)")
+      let step = try #require(outcome.lines.last { $0.contains(#""type":"step""#) })
+      let object = try JSONSerialization.jsonObject(with: Data(step.utf8)) as? [String: Any]
+      return object?["distance_m"] as? Double
+    }
+    let json = ["-u", "sim:walk", "--speed", "max", "-d", "15s", "--json"]
+    let live = try metres(run(["live"] + json, height))
+    #expect(try metres(run(["live"] + json)) == nil)
+    #expect(try #require(live) > 5)
+    let lines = try run(["live", "-u", "sim:walk", "--speed", "max", "-d", "15s"], height)
+    #expect(lines.output.contains("  walked "))
+
+    let record = ["-u", "sim:walk", "--speed", "max", "-d", "15s", "-q"]
+    #expect(try run(["record", directory("with")] + record, height).status == 0)
+    #expect(try run(["record", directory("without")] + record).status == 0)
+    let replay = ["--speed", "max", "--to", "json"]
+    #expect(try metres(run(["replay", directory("without")] + replay)) == nil)
+    #expect(try metres(run(["replay", directory("without")] + replay, height)) == live)
+    #expect(try metres(run(["replay", directory("with")] + replay, ["MOTIONKIT_HEIGHT_M": "1.2"])) == live)
+    // What is recorded anew is what it was, to the byte.
+    let again = try run(["replay", directory("without"), "--speed", "max", "--to", directory("again"), "-q"], height)
+    #expect(again.status == 0, "\(again.error)")
+    for name in try FileManager.default.contentsOfDirectory(atPath: directory("without")) {
+      let same = FileManager.default.contentsEqual(
+        atPath: directory("without/" + name), andPath: directory("again/" + name))
+      #expect(same, "\(name)")
+    }
   }
 
   @Test func aSceneDeletesWhatIsOlderThanTheDaysToKeep() throws {

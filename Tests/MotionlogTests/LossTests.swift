@@ -42,8 +42,19 @@ import Testing
     #expect(overruns.flatMap { watch.take([$0]) }.count == 3)
   }
 
+  @Test func whatWentMissingIsCounted() {
+    var watch = watch("ip:board")
+    #expect(watch.words == nil)
+    _ = watch.take([event("mark", "mark 1"), event("found", "gyro_3d (iio:device1): it delivers again")])
+    #expect(watch.words == nil)
+    for name in ["gap", "late", "overrun", "gap"] { _ = watch.take([event(name, "gyroscope: 1")]) }
+    #expect(watch.words == "2 gap events, 1 overrun event, 1 late event")
+  }
+
   @Test func recordedLossesAreOver() {
     var watch = watch("file:walk")
+    _ = watch.take([event("gap", "gyroscope: 1 missing")])
+    #expect(watch.words == nil)
     #expect(watch.take([event("lost", "accel_3d (iio:device0): cannot read samples")]) == [])
     #expect(watch.failure == nil)
   }

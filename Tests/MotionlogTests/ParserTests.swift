@@ -36,6 +36,10 @@ import Testing
     #expect(try parse("-u", "a:", "-u", "b:")[.source] == "b:")
   }
 
+  @Test func listsGather() throws {
+    #expect(try parse("--rate", "200", "--rate=mag=100")[.rate] == "200,mag=100")
+  }
+
   @Test func aDoubleDashEndsTheOptions() throws {
     #expect(try parse("--json", "--", "--quiet", "-").operands == ["--quiet", "-"])
   }

@@ -49,6 +49,34 @@ import Testing
     #expect(outcome.error.contains("error:"))
   }
 
+  @Test func aReplayBehindTheEndIsSaid() throws {
+    let directory = try TemporaryDirectory()
+    let walk = try directory.recording(seconds: 1)
+    for more in [[], ["--to", directory("part")], ["--smooth", "--to", directory("smooth")], ["--to", "json"]] {
+      let outcome = try BuiltProgram.run(["replay", walk, "--from", "90s"] + more)
+      #expect(outcome.status == 2 && outcome.output == "")
+      #expect(outcome.error.contains("--from 90s lies behind the end of \(walk), which is 0.99 s long"))
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["walk"])
+    let gap = try BuiltProgram.run(["replay", walk, "--from", "501ms", "--until", "502ms", "--speed", "max"])
+    #expect(gap.status == 2 && gap.error.contains("no sample behind --from 0.501s and before --until 0.502s"))
+  }
+
+  @Test func aRecordingWithoutASampleIsAFailure() throws {
+    let directory = try TemporaryDirectory()
+    let walk = try directory.recording(seconds: 1)
+    for name in ["accelerometer", "gyroscope", "magnetometer", "barometer"] {
+      let path = walk + "/\(name).csv"
+      let header = try String(contentsOfFile: path, encoding: .utf8).prefix { $0 != "\n" }
+      try (header + "\n").write(toFile: path, atomically: true, encoding: .utf8)
+    }
+    for more in [[], ["--to", "json"], ["--to", directory("again")]] {
+      let outcome = try BuiltProgram.run(["replay", walk, "--speed", "max"] + more)
+      #expect(outcome.status == 1, "\(more): \(outcome.error)")
+      #expect(outcome.error.contains("no sample came from 'file:\(walk)'"), "\(outcome.error)")
+    }
+  }
+
   @Test(.enabled(if: PseudoTerminal.isAvailable)) func aKeyPausesAReplay() throws {
     let directory = try TemporaryDirectory()
     let walk = try directory.recording(seconds: 3)

@@ -50,6 +50,78 @@ private func noise(_ t: Double) -> Vector3 {
     #expect(abs(try guide.result().calibration.offset.x - 0.01) < 1e-6)
   }
 
+  /// Fifteen seconds of a gyroscope with a bias on something that turns at `rate` (rad/s, device axes), with what the
+  /// other two sensors see of it; `iron` (µT) is added to the field.
+  private func measure(
+    bias: Vector3, rate: Vector3, witnesses: Set<SensorKind>, iron: (Double) -> Vector3 = { _ in Vector3(12, -20, 8) }
+  ) -> CalibrationGuide {
+    var guide = CalibrationGuide(.rest)
+    // The earth's vectors turn the other way in the device's axes.
+    func turned(_ v: Vector3, _ t: Double) -> Vector3 {
+      guard rate.norm > 0 else { return v }
+      let axis = rate * (1 / rate.norm)
+      let (c, s) = (Elementary.cos(-rate.norm * t), Elementary.sin(-rate.norm * t))
+      return v * c + axis.cross(v) * s + axis * (axis.dot(v) * (1 - c))
+    }
+    for i in 0..<1500 where !guide.isComplete {
+      let t = Double(i) / 100
+      func add(_ kind: SensorKind, _ v: Vector3) {
+        guide.add(SensorSample(time: Timestamp(seconds: t), kind: kind, x: Float(v.x), y: Float(v.y), z: Float(v.z)))
+      }
+      if witnesses.contains(.accelerometer) {
+        add(.accelerometer, turned(Vector3(0, 0, standardGravity), t) + noise(t) * 0.05)
+      }
+      if witnesses.contains(.magnetometer), i % 2 == 0 {
+        add(.magnetometer, turned(Vector3(18, 6, -42), t) + iron(t) + noise(t + 3) * 0.5)
+      }
+      add(.gyroscope, bias + rate + noise(t) * 0.002)
+    }
+    return guide
+  }
+
+  @Test(arguments: [
+    (Vector3(0, 0, 0.35), [SensorKind.accelerometer, .magnetometer], TurnSign.field),
+    (Vector3(0, 0, -0.06), [.magnetometer], .field), (Vector3(0.3, -0.2, 0.1), [.magnetometer], .field),
+    (Vector3(0, 0, 0.35), [.magnetometer], .field),
+  ]) func aSteadyTurnIsSeenByTheField(rate: Vector3, witnesses: [SensorKind], sign: TurnSign) {
+    let guide = measure(bias: Vector3(0.01, 0.02, -0.005), rate: rate, witnesses: Set(witnesses))
+    #expect(!guide.isComplete && guide.disturbances > 0)
+    #expect(throws: CalibrationFailure.turning(sign)) { try guide.result() }
+  }
+
+  @Test(arguments: [Vector3(0.005, 0, 0), Vector3(0.02, 0, 0.3), Vector3(0, 0.5, 0)])
+  func aSteadyTurnIsSeenByGravity(rate: Vector3) {
+    let guide = measure(bias: Vector3(0.01, 0.02, -0.005), rate: rate, witnesses: [.accelerometer])
+    guard !guide.isComplete, case .turning(.gravity(let angle)) = guide.disturbance else {
+      Issue.record("\(String(describing: guide.disturbance))")
+      return
+    }
+    #expect(angle > 0.017 && angle < 1)
+  }
+
+  @Test func aTurnFasterThanAnyBiasNeedsNoWitness() {
+    let guide = measure(bias: .zero, rate: Vector3(0, 0, 2), witnesses: [])
+    guard !guide.isComplete, case .turning(.rate(let rate)) = guide.disturbance else {
+      Issue.record("\(String(describing: guide.disturbance))")
+      return
+    }
+    #expect(abs(rate - 2) < 0.01)
+  }
+
+  /// A bias as large as parts have is kept, whatever iron does meanwhile.
+  @Test(arguments: [0.0, 0.02, 0.1, -0.35]) func aBiasIsNoTurn(bias: Double) throws {
+    let irons: [(Double) -> Vector3] = [
+      { _ in Vector3(12, -20, 8) }, { Vector3(0.1 * $0, -0.05 * $0, 0) }, { Vector3($0 > 5 ? 15 : 0, 0, 0) },
+      { Vector3(3 * Elementary.sin(2 * $0), 3 * Elementary.sin(0.7 * $0), 0) },
+    ]
+    for iron in irons {
+      let guide = measure(
+        bias: Vector3(0.1 * bias, 0, bias), rate: .zero, witnesses: [.accelerometer, .magnetometer], iron: iron)
+      #expect(guide.isComplete && guide.disturbances == 0, "\(String(describing: guide.disturbance))")
+      #expect(abs(try guide.result().calibration.offset.z - bias) < 1e-3)
+    }
+  }
+
   @Test func sixFacesUpCalibrateAnAccelerometer() throws {
     var guide = CalibrationGuide(.sixPositions)
     let faces = [
@@ -282,8 +354,8 @@ private func noise(_ t: Double) -> Vector3 {
     configuration.calibration.gyroscope?.offset = bias
     // Warms from 20 to 40 °C in two minutes, turning all the time, so nothing can be learnt at rest.
     var samples: [SensorSample] = []
-    for i in 0..<12_000 {
-      let t = Double(i) / 100
+    for i in 0..<6000 {
+      let t = Double(i) / 50
       let temperature = 20 + t / 6
       let rate = bias + slope * (temperature - 20)
       let q = Quaternion(rotationVector: Vector3(0.5 * Elementary.sin(t), 0, 0))
@@ -293,7 +365,7 @@ private func noise(_ t: Double) -> Vector3 {
       samples.append(
         SensorSample(
           time: time, kind: .gyroscope, x: Float(0.5 * Elementary.cos(t) + rate.x), y: Float(rate.y), z: Float(rate.z)))
-      if i % 100 == 0 {
+      if i % 50 == 0 {
         samples.append(SensorSample(time: time, pressureKilopascals: 100, temperatureCelsius: Float(temperature)))
       }
     }

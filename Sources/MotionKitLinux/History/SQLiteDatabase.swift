@@ -85,6 +85,8 @@ final class SQLiteDatabase {
     }
   }
 
+  /// Whether the file may only be read.
+  var isReadOnly: Bool { sqlite3_db_readonly(connection, "main") == 1 }
   /// Rows that the last statement changed.
   var changes: Int { Int(sqlite3_changes(connection)) }
   /// The id of the row that was inserted last.

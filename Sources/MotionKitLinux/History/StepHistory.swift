@@ -82,18 +82,38 @@ public final class StepHistory: MotionHistory, Sendable {
   }
 
   private static func prepare(_ database: SQLiteDatabase) throws(MotionKitError) {
+    // Looked at before anything is written: it may be another program's.
+    let found = try database.read { () throws(MotionKitError) in try version(of: database) }
     try database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 500")
-    var version: Int64 = 0
+    if found == schemaVersion { return }
+    // Another program may just have begun it.
+    try database.write { () throws(MotionKitError) in
+      if try version(of: database) < schemaVersion { try database.execute(schema) }
+    }
+  }
+
+  /// The version of the tables, 0 for an empty file, as one transaction sees them. Throws for a file that holds
+  /// something else.
+  private static func version(of database: SQLiteDatabase) throws(MotionKitError) -> Int64 {
+    var (version, all, ours): (Int64, Int64, Int64) = (0, 0, 0)
     try database.run("PRAGMA user_version", []) { version = $0.integer(0) }
-    guard version <= schemaVersion else {
+    let names = tableNames.map { "'\($0)'" }.joined(separator: ", ")
+    let count = "SELECT COUNT(*), SUM(type = 'table' AND name IN (\(names))) FROM sqlite_master"
+    try database.run(count, []) { (all, ours) = ($0.integer(0), $0.integer(1)) }
+    guard version <= schemaVersion || ours < tableNames.count else {
       throw .invalidFile(
         path: database.path, line: 0, column: 0, reason: "it was written by a newer version; update this program")
     }
-    if version == schemaVersion { return }
-    try database.write { () throws(MotionKitError) in try database.execute(schema) }
+    guard version == 0 ? all == 0 : ours == tableNames.count else {
+      throw .invalidFile(
+        path: database.path, line: 0, column: 0,
+        reason: "it is another program's database, not a step history; name another file, which may be new")
+    }
+    return version
   }
 
   private static let schemaVersion: Int64 = 1
+  private static let tableNames = ["sessions", "steps", "climbs", "activities", "recorders"]
   /// `sessions`: one for each writer; `last_utc` is its newest write, so a killed one ends there.
   /// `steps`: up to 256 steps of a bout; `times` holds microseconds from `start_utc`, 32-bit little-endian, a step each.
   /// `recorders`: which session may write for a source, until when on the boot clock.
@@ -287,6 +307,13 @@ public final class StepHistory: MotionHistory, Sendable {
 }
 
 extension StepHistory {
+  /// Throws where it can be read, but not written. A history that nobody may write answers questions all the same.
+  public func checkWritable() throws(MotionKitError) {
+    guard database.withLock({ $0.isReadOnly }) else { return }
+    throw .notPermitted(
+      what: "writing the history \(path)", hint: "check who owns the file and its directory, or name another history")
+  }
+
   /// What SQLite says about the soundness of the file: `ok`, or the first faults.
   public func checkIntegrity() throws(MotionKitError) -> String {
     try database.withLock { (database) throws(MotionKitError) -> String in

@@ -57,7 +57,7 @@ public final class StepHistoryRecorder: MotionSink, @unchecked Sendable {
     if case .iio? = try? SourceURI(self.uri) { isDevice = true } else { isDevice = false }
   }
 
-  /// The last failure to write; nil while all is well.
+  /// Why steps are not in the history; nil while all that should be written is.
   public var error: MotionKitError? { state.withLock { $0.error } }
 
   /// Steps that were not written because another program writes for the same source.
@@ -139,8 +139,13 @@ public final class StepHistoryRecorder: MotionSink, @unchecked Sendable {
   private func attempt(_ body: () throws(MotionKitError) -> Void) {
     do {
       try body()
-      let standby = writer?.standbySteps ?? 0
-      state.withLock { $0.standbySteps = max($0.standbySteps, standby) }
+      // What could not be written before has now been.
+      guard let writer else { return }
+      let standby = writer.standbySteps
+      state.withLock {
+        $0.standbySteps = max($0.standbySteps, standby)
+        $0.error = nil
+      }
     } catch {
       state.withLock { $0.error = error }
     }

@@ -51,7 +51,7 @@ public struct ActivityRecord: Hashable, Sendable {
 /// The history that queries in this process answer from.
 public enum MotionHistories {
   private static let chosen = Locked<(any MotionHistory)?>(nil)
-  private static let opened = Locked<StepHistory?>(nil)
+  private static let usersOwn = Locked<StepHistory?>(nil)
 
   /// The history for queries made in this task; nil means the process's.
   @TaskLocal public static var override: (any MotionHistory)?
@@ -65,27 +65,30 @@ public enum MotionHistories {
 
   /// The history in use: the task's `override`, else the one of `setDefault`, else the user's step history
   /// (`StepHistory.defaultPath`) if it has begun; nil where there is none or it cannot be read.
-  public static var current: (any MotionHistory)? {
+  public static var current: (any MotionHistory)? { try? opened() }
+
+  /// The same; throws for one that has begun and cannot be read, which is not the same as none: what it holds was walked.
+  package static func opened() throws(MotionKitError) -> (any MotionHistory)? {
     if let history = override ?? chosen.withLock({ $0 }) { return history }
     if path == nil, StepHistory.isSwitchedOff { return nil }
     guard access(path ?? StepHistory.defaultPath, F_OK) == 0 else { return nil }
-    return try? forWriting()
+    return try forWriting()
   }
 
   /// The user's step history, begun if it is not there.
   static func forWriting() throws(MotionKitError) -> StepHistory {
     let path = path ?? StepHistory.defaultPath
-    return try opened.withLock { (opened) throws(MotionKitError) in
-      if let opened, opened.path == path { return opened }
+    return try usersOwn.withLock { (known) throws(MotionKitError) in
+      if let known, known.path == path { return known }
       let history = try StepHistory(path: path)
-      opened = history
+      known = history
       return history
     }
   }
 
-  /// The history in use; throws where there is none, saying how one comes about.
+  /// The history in use; throws where there is none, saying how one comes about, or where it cannot be read.
   static func required() throws(MotionKitError) -> any MotionHistory {
-    if let current { return current }
+    if let history = try opened() { return history }
     if path == nil, StepHistory.isSwitchedOff {
       throw .notFound(what: "a step history", hint: "MOTIONKIT_HISTORY=none switches it off; set it to a file")
     }

@@ -67,6 +67,9 @@ public struct Walker: Hashable, Sendable {
   private static let environmentHeight = EnvironmentNumber(
     name: "MOTIONKIT_HEIGHT_M", range: 0.5...2.8, meaning: "the walker's height in metres, 0.5 to 2.8")
 
+  /// What is wrong with MOTIONKIT_HEIGHT_M; nil where it is right, or not set.
+  public static var problem: MotionKitError? { environmentHeight.problem(environment) }
+
   /// What is wrong with the height that the environment gives; nil where it is right, not given, or not used.
   func problem(inEnvironment variable: (String) -> String?) -> MotionKitError? {
     givesDistance ? nil : Self.environmentHeight.problem(variable)

@@ -183,7 +183,8 @@ final class LineReader {
     self.capacity = max(capacity, 16)
     // Some bytes more, so that those behind the data can be looked at.
     base = .allocate(capacity: self.capacity + Self.padding)
-    base.initialize(repeating: 0, count: self.capacity + Self.padding)
+    // Not `initialize`, which takes byte for byte without the optimiser.
+    memset(base, 0, self.capacity + Self.padding)
   }
 
   convenience init(path: String) throws(MotionKitError) {

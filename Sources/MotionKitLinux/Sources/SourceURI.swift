@@ -43,7 +43,9 @@ public enum SourceURI: Hashable, Sendable {
         guard sides.count == 2, !sides[0].isEmpty else {
           throw .invalidSource(uri: text, reason: "'\(pair)' is not key=value")
         }
-        settings[String(sides[0])] = String(sides[1])
+        guard settings.updateValue(String(sides[1]), forKey: String(sides[0])) == nil else {
+          throw .invalidSource(uri: text, reason: "\(sides[0]) is given twice")
+        }
       }
       self = .simulation(scene: String(scene), settings: settings)
     default:

@@ -58,6 +58,8 @@ public enum CalibrationFailure: Error, Hashable, Sendable, CustomStringConvertib
   case implausibleField(strength: Double)
   /// The device moved while it should have lain still.
   case moved
+  /// What lay still by its gyroscope turned steadily.
+  case turning(TurnSign)
   /// Too few looks at field and gravity at once to compare the axes of magnetometer and accelerometer.
   case tooFewSights(have: Int, need: Int)
   /// The turn between their axes is known to no better than `sigma` (rad).
@@ -84,6 +86,8 @@ public enum CalibrationFailure: Error, Hashable, Sendable, CustomStringConvertib
       "the fitted field of \(strength.rounded()) µT is not the earth's (15 to 90 µT): keep away from iron, repeat"
     case .moved:
       "the device moved: leave it still until the measurement ends"
+    case .turning(let sign):
+      "\(sign): what turns the device steadily (a turntable, a robot) must stand still until the measurement ends"
     case .tooFewSights(let have, let need):
       "field and gravity were seen together \(have) times, \(need) are needed: it takes an accelerometer, and a gyroscope "
         + "unless the device is held still now and then"
@@ -101,6 +105,26 @@ public enum CalibrationFailure: Error, Hashable, Sendable, CustomStringConvertib
 
   /// An angle with one decimal.
   private static func degrees(_ angle: Double) -> Double { (angle * 1800 / .pi).rounded() / 10 }
+}
+
+/// What tells that a device turns steadily while its gyroscope's bias is measured.
+public enum TurnSign: Hashable, Sendable, CustomStringConvertible {
+  /// The rate itself, rad/s: no gyroscope is off by so much.
+  case rate(Double)
+  /// Gravity, which turned by so much, rad.
+  case gravity(Double)
+  /// The magnetic field, which turned about the same axis.
+  case field
+
+  /// What was seen.
+  public var description: String {
+    func degrees(_ angle: Double) -> Double { (angle * 1800 / .pi).rounded() / 10 }
+    return switch self {
+    case .rate(let rate): "\(degrees(rate))°/s is more than any gyroscope reads at rest"
+    case .gravity(let angle): "gravity turned by \(degrees(angle))°"
+    case .field: "the magnetic field turned as the gyroscope says"
+    }
+  }
 }
 
 /// A fitted calibration and how good it is.

@@ -41,8 +41,11 @@ public struct CalibrationGuide: Sendable {
   public private(set) var coveragePercent = 0.0
   /// The residual of the fit to what has been seen; nil before there is one.
   public private(set) var residual: Double?
-  /// How often a measurement at rest began anew because the device moved.
+  /// How often a measurement at rest began anew because the device moved or turned.
   public private(set) var disturbances = 0
+
+  /// Why a measurement at rest last began anew; nil where it did not.
+  public private(set) var disturbance: CalibrationFailure?
 
   private var window: [Vector3] = []
   private var windowStart: Timestamp?
@@ -50,6 +53,7 @@ public struct CalibrationGuide: Sendable {
   private var measured = 0.0
   private var temperatures = (sum: 0.0, count: 0)
   private var sights: AlignmentSights
+  private var witness = RestWitness()
   /// When enough fields were seen.
   private var fieldsEnd: Timestamp?
 
@@ -117,14 +121,15 @@ public struct CalibrationGuide: Sendable {
     }
   }
 
-  /// Takes a sample. Those of other sensors are ignored, but for a barometer's temperature, and what tells gravity while
-  /// a magnetometer is turned.
+  /// Takes a sample. Those of other sensors are ignored, but for a barometer's temperature, what tells gravity while a
+  /// magnetometer is turned, and what tells a steady turn from a gyroscope's rest: accelerometer and magnetometer.
   public mutating func add(_ sample: SensorSample) {
     if sample.kind == .barometer, sample.y.isFinite {
       temperatures.sum += Double(sample.y)
       temperatures.count += 1
     }
     if method == .turning { sights.add(sample) }
+    if method == .rest { witness.add(sample) }
     guard sample.kind == kind, sample.vector.isFinite else { return }
     let start = windowStart ?? sample.time
     windowStart = start
@@ -156,7 +161,9 @@ public struct CalibrationGuide: Sendable {
   public func result() throws(CalibrationFailure) -> CalibrationResult {
     let temperature = temperatures.count > 0 ? temperatures.sum / Double(temperatures.count) : nil
     if method == .rest {
-      if values.isEmpty, disturbances > 0 { throw .moved }
+      if values.isEmpty, let disturbance { throw disturbance }
+      // What turns steadily does so between two looks too.
+      if !isComplete, let disturbance, case .turning = disturbance { throw disturbance }
       let rest = try GyroscopeRest(rates: values, duration: measured, temperature: temperature ?? .nan)
       var calibration = AxisCalibration.identity
       calibration.offset = rest.bias
@@ -209,12 +216,17 @@ public struct CalibrationGuide: Sendable {
     values += window
     measured += duration
     do throws(CalibrationFailure) {
-      _ = try GyroscopeRest(rates: values, duration: measured)
+      let rest = try GyroscopeRest(rates: values, duration: measured)
+      if let turn = witness.turn(at: rest.bias) { throw turn }
     } catch {
-      if case .moved = error {
+      switch error {
+      case .moved, .turning:
         disturbances += 1
+        disturbance = error
         values.removeAll(keepingCapacity: true)
         measured = 0
+        witness.reset()
+      default: break
       }
     }
     coveragePercent = min(100, 100 * measured / Self.restTime)

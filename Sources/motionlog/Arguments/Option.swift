@@ -106,6 +106,14 @@ enum Option: String, CaseIterable {
     }
   }
 
+  /// Whether values given one after the other are one list.
+  var takesList: Bool {
+    switch self {
+    case .sensors, .rate, .device, .label, .columns: true
+    default: false
+    }
+  }
+
   /// What help says, one string a line.
   var help: [String] {
     switch self {
@@ -127,8 +135,8 @@ enum Option: String, CaseIterable {
         "arbitrary, corrected, magnetic or true",
         "(default: magnetic with a magnetometer, else arbitrary)",
       ]
-    case .declination: ["angle from true to magnetic north, east positive, for --frame true; or let it be"]
-    case .latitude: ["computed from the place: north positive"]
+    case .declination: ["for --frame true: from true to magnetic north, east positive; or the place"]
+    case .latitude: ["that it is computed from: north positive"]
     case .longitude: ["east positive"]
     case .dryRun: ["show the calibration, keep nothing"]
     case .calibration:
@@ -139,10 +147,10 @@ enum Option: String, CaseIterable {
     case .duration: ["stop after this much time: 10s, 5m, 2h"]
     case .interval: ["time between lines (default: 1s; with --json every output)"]
     case .json: ["one JSON object a line"]
-    case .speed: ["how fast: 1 (default), 10, 0.5, … or max"]
+    case .speed: ["how fast a recording or a scene plays: 1 (default), 10, 0.5, … or max"]
     case .to: ["live (default), json, or a new directory to record into"]
-    case .from: ["begin this much time behind the first sample: 90s, 5m"]
-    case .until: ["end this much time behind the first sample"]
+    case .from: ["begin so long after the first sample: 90s, 5m"]
+    case .until: ["end so long after the first sample"]
     case .loop: ["begin again at the end; the times of the samples go on"]
     case .verify: ["compute everything anew and compare with the recording, bit for bit"]
     case .smooth:

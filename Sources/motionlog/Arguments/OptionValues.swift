@@ -38,26 +38,26 @@ enum OptionValues {
     return Int64(value * unit.bytes)
   }
 
-  /// The size or the length of the parts of a recording. A number alone could be either.
+  /// The size or the length of the parts of a recording. A number alone is seconds, as everywhere.
   static func rotation(_ text: String, option: Option) throws(UsageError) -> SessionWriter.Rotation {
     if text.lowercased().hasSuffix("b") {
       let bytes = try size(text, option: option, orTime: true)
       guard bytes >= leastPartSize else {
-        throw .badValue(option: option.long, value: text, expected: "at least 100kB: a part is a recording of its own")
+        throw .badValue(option: option.long, value: text, expected: "at least 10kB or 1s")
       }
       return .bytes(bytes)
     }
-    guard text.last?.isNumber == false, let seconds = try? duration(text, option: option) else {
+    guard let seconds = try? duration(text, option: option) else {
       throw .badValue(option: option.long, value: text, expected: "a time such as 10m or 1h, or a size such as 100MB")
     }
     guard seconds >= leastPartTime else {
-      throw .badValue(option: option.long, value: text, expected: "at least 1s: a part is a recording of its own")
+      throw .badValue(option: option.long, value: text, expected: "at least 10kB or 1s")
     }
     return .seconds(seconds)
   }
 
   /// Each part has a session.json and ten files with a header: some kilobytes.
-  private static let leastPartSize: Int64 = 100_000
+  private static let leastPartSize: Int64 = 10_000
   /// Seconds.
   private static let leastPartTime = 1.0
 
@@ -130,6 +130,11 @@ enum OptionValues {
     return kinds
   }
 
+  /// Two values for one thing: which of them was meant is not to be guessed.
+  static func twice(_ what: String, _ option: Option) -> UsageError {
+    .conflict("option \(option.long): \(what) is given twice")
+  }
+
   /// A list `sensor=value,…`.
   static func pairs(_ text: String, option: Option) throws(UsageError) -> [SensorKind: String] {
     var pairs: [SensorKind: String] = [:]
@@ -138,7 +143,8 @@ enum OptionValues {
       guard sides.count == 2, !sides[1].isEmpty else {
         throw .badValue(option: option.long, value: String(part), expected: "SENSOR=VALUE, for example accel=bmi160")
       }
-      pairs[try sensor(sides[0], option: option)] = String(sides[1])
+      let kind = try sensor(sides[0], option: option)
+      guard pairs.updateValue(String(sides[1]), forKey: kind) == nil else { throw twice(kind.name, option) }
     }
     return pairs
   }
@@ -157,7 +163,9 @@ enum OptionValues {
         throw .badValue(option: option.long, value: String(part), expected: "NAME=TEXT, for example place=pocket")
       }
       newest = String(sides[0])
-      labels[String(sides[0])] = String(sides[1])
+      guard labels.updateValue(String(sides[1]), forKey: String(sides[0])) == nil else {
+        throw twice("'\(sides[0])'", option)
+      }
     }
     return labels
   }
@@ -171,9 +179,12 @@ enum OptionValues {
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
       if part.contains("=") {
         for (kind, value) in try pairs(String(part), option: option) {
-          each[kind] = try rate(value[...], option: option)
+          guard each.updateValue(try rate(value[...], option: option), forKey: kind) == nil else {
+            throw twice(kind.name, option)
+          }
         }
       } else {
+        guard common == nil else { throw twice("the rate of all sensors", option) }
         common = try rate(part, option: option)
       }
     }

@@ -1,6 +1,6 @@
 /// A command line taken apart by `ParsedArguments.parse`: which options with which values, and what remains.
 struct ParsedArguments {
-  /// The value of each option given; "" for a flag. The last one wins, but labels gather.
+  /// The value of each option given; "" for a flag. The last one wins, but lists gather.
   private(set) var values: [Option: String] = [:]
   /// What is not an option, in order.
   private(set) var operands: [String] = []
@@ -15,6 +15,22 @@ struct ParsedArguments {
 
   /// The option's value, if it was given.
   subscript(_ option: Option) -> String? { values[option] }
+
+  /// The one operand of a command that takes a recording.
+  func directory(for command: String) throws(UsageError) -> String {
+    guard let directory = operands.first, !directory.isEmpty else {
+      throw .missingOperand("the recording's directory", command: command)
+    }
+    if operands.count > 1 { throw .unexpectedOperand(operands[1], command: command) }
+    return directory
+  }
+
+  /// The value of an option that names a file or a directory, if it was given.
+  func path(_ option: Option, expected: String) throws(UsageError) -> String? {
+    guard let path = values[option] else { return nil }
+    guard !path.isEmpty else { throw .badValue(option: option.long, value: path, expected: expected) }
+    return path
+  }
 
   /// Takes apart what follows the command's name.
   ///
@@ -83,7 +99,7 @@ struct ParsedArguments {
   }
 
   private mutating func take(_ value: String, for option: Option) {
-    if option == .label, let before = values[option] {
+    if option.takesList, let before = values[option] {
       values[option] = before + "," + value
     } else {
       values[option] = value

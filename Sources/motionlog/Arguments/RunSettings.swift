@@ -43,15 +43,23 @@ struct RunSettings {
   /// Where steps and climbs go.
   var history = HistoryChoice.none
 
-  /// Reads the options; `file` is a session directory that takes the place of `--source`.
-  init(_ arguments: ParsedArguments, recording directory: String? = nil) throws(UsageError) {
-    source = directory.map { "file:" + $0 } ?? arguments[.source] ?? Self.defaultSource
+  /// Reads the options; a session directory or another source may take the place of `--source`.
+  init(
+    _ arguments: ParsedArguments, recording directory: String? = nil, source named: String? = nil
+  ) throws(UsageError) {
+    source = directory.map { "file:" + $0 } ?? named ?? arguments[.source] ?? Self.defaultSource
     if let text = arguments[.sensors] { sensors = try OptionValues.sensors(text, option: .sensors) }
     if let text = arguments[.rate] { (commonRate, rates) = try OptionValues.rates(text, option: .rate) }
     if let text = arguments[.device] { devices = try OptionValues.pairs(text, option: .device) }
     trigger = arguments[.trigger] ?? ""
-    if arguments.has(.trigger), ["file:", "sim:"].contains(where: source.hasPrefix) {
-      throw .conflict("option --trigger is for devices; \(source) has no triggers")
+    if ["file:", "sim:"].contains(where: source.hasPrefix) {
+      if arguments.has(.trigger) { throw .conflict("option --trigger is for devices; \(source) has no triggers") }
+      if arguments.has(.device) {
+        throw .conflict("option --device chooses among devices; \(source) has at most one sensor of a kind")
+      }
+    }
+    if case .iio? = try? SourceURI(source), arguments.has(.speed), arguments[.speed] != "1" {
+      throw .conflict("option --speed is for recordings and scenes; \(source) keeps its own time")
     }
     frame = try Self.frame(arguments)
     if let text = arguments[.duration] { duration = try OptionValues.duration(text, option: .duration) }
@@ -92,7 +100,11 @@ struct RunSettings {
     case "magnetic": return .chosen(.magneticNorth)
     case "true":
       guard let declination = declination ?? MagneticDeclination.current else {
-        throw .conflict("option --frame true also needs --declination DEG, or --latitude DEG and --longitude DEG")
+        // A variable of the environment that cannot be used, if that is why.
+        let problem = MagneticDeclination.problem
+        throw .conflict(
+          problem == MagneticDeclination.missing
+            ? "option --frame true also needs --declination DEG, or --latitude DEG and --longitude DEG" : problem)
       }
       return .chosen(.trueNorth(declination: declination))
     case .some(let other):

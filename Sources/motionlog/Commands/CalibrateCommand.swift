@@ -20,10 +20,11 @@ enum CalibrateCommand {
 
     var request = settings.request
     request.required = [kind]
-    // A barometer tells the board's temperature; force and rate tell how the field lies to gravity.
+    // A barometer tells the board's temperature; force and field tell a turn from rest, force and rate how the field
+    // lies to gravity.
     let helpers: Set<SensorKind> =
       switch kind {
-      case .gyroscope: [.barometer]
+      case .gyroscope: [.barometer, .accelerometer, .magnetometer]
       case .magnetometer: [.accelerometer, .gyroscope]
       case .accelerometer, .barometer, .stepCounter: []
       }
@@ -43,7 +44,7 @@ enum CalibrateCommand {
 
     context.console.note("calibrating \(sensor.name) (\(sensor.identity)): \(guide.instruction)")
     var run = MotionRun(
-      source: source, pipeline: MotionPipeline(), isLive: description.isLive,
+      source: source, pipeline: nil, isLive: description.isLive,
       duration: settings.duration ?? defaultDuration(of: kind))
     var progress = CalibrationProgress()
     // In slices, so that an unpaced source ends where a live one would.
@@ -91,7 +92,7 @@ enum CalibrateCommand {
       case "free": return .freePoses
       case let other: throw .badValue(option: Option.method.long, value: other, expected: "six or free")
       }
-    default: throw .unexpectedOperand(word + "' (it takes gyro, accel, mag or list)", command: "calibrate")
+    default: throw .conflict("calibrate takes gyro, accel, mag or list, not '\(word)'")
     }
     if chosen != nil { throw .conflict("option --method only goes with calibrate accel") }
     return method
@@ -109,6 +110,9 @@ enum CalibrateCommand {
     }
     return .file(path)
   }
+
+  /// Larger than most gyroscopes' bias, rad/s.
+  private static let unusualBias = 5 * Double.pi / 180
 
   /// Seconds after which a measurement ends with what it has.
   private static func defaultDuration(of kind: SensorKind) -> Double {
@@ -155,6 +159,12 @@ enum CalibrateCommand {
     if let failure = result.alignmentFailure {
       context.console.warning("the axes of magnetometer and accelerometer were not compared: \(failure)")
     }
+    if sensor.kind == .gyroscope, calibration.offset.norm > Self.unusualBias {
+      context.console.warning(
+        "a bias of \(Format.fixed(degrees(calibration.offset.norm), 1))°/s is unusual: if the device turned steadily "
+          + "(a turntable, a robot), measure again at rest; about the vertical, without a magnetometer, it does not show"
+      )
+    }
     switch target {
     case .nowhere(let reason): context.console.note("not kept: \(reason)")
     case .file(let path):
@@ -179,12 +189,13 @@ enum CalibrateCommand {
 /// How far a calibration is: one line in place on a terminal, elsewhere a line when something has changed.
 private struct CalibrationProgress {
   private let isTerminal = Terminal.isInteractive(STDERR_FILENO)
-  private var shown = (tenths: 0, instruction: "", disturbances: 0)
+  private var shown = (tenths: 0, instruction: "", disturbance: "")
 
   mutating func show(_ guide: CalibrationGuide, _ console: inout Console) {
-    if guide.disturbances > shown.disturbances {
-      shown.disturbances = guide.disturbances
-      console.note("it moved: beginning anew")
+    // A line for each reason: what turns steadily begins anew every second.
+    if let disturbance = guide.disturbance, disturbance.sign != shown.disturbance {
+      shown.disturbance = disturbance.sign
+      console.note("beginning anew: \(disturbance)")
     }
     let tenths = Int(guide.coveragePercent / 10)
     let hasNews = tenths > shown.tenths || guide.instruction != shown.instruction
@@ -196,5 +207,17 @@ private struct CalibrationProgress {
     if !guide.isComplete { parts.append(guide.instruction) }
     let text = parts.joined(separator: "  ")
     if isTerminal { console.progress(text) } else { console.note(text) }
+  }
+}
+
+extension CalibrationFailure {
+  /// What a reason is told apart by, without its numbers.
+  fileprivate var sign: String {
+    switch self {
+    case .turning(.rate): "rate"
+    case .turning(.gravity): "gravity"
+    case .turning(.field): "field"
+    default: "\(self)"
+    }
   }
 }

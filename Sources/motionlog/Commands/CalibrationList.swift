@@ -5,7 +5,11 @@ import SensorFusion
 /// `motionlog calibrate list`: the calibrations that are kept, how good and how old they are.
 enum CalibrationList {
   static func run(_ arguments: ParsedArguments, _ context: inout Context) throws -> ExitCode {
-    guard let path = arguments[.to] ?? CalibrationFile.defaultPath else {
+    for option in [Option.source, .rate, .device, .trigger, .duration, .speed, .method, .dryRun]
+    where arguments.has(option) {
+      throw UsageError.conflict("option \(option.long) does not go with calibrate list, which measures nothing")
+    }
+    guard let path = try arguments.path(.to, expected: "a file") ?? CalibrationFile.defaultPath else {
       throw UsageError.conflict(
         "there is no place where calibrations are kept (MOTIONKIT_CALIBRATION or HOME): use --to")
     }

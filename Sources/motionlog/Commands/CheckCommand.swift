@@ -3,10 +3,8 @@ import MotionKitLinux
 /// `motionlog check`: what is wrong with a recording, and a clean copy of it.
 enum CheckCommand {
   static func run(_ arguments: ParsedArguments, _ context: inout Context) throws -> ExitCode {
-    guard let directory = arguments.operands.first else {
-      throw UsageError.missingOperand("the recording's directory", command: "check")
-    }
-    if arguments.operands.count > 1 { throw UsageError.unexpectedOperand(arguments.operands[1], command: "check") }
+    let directory = try arguments.directory(for: "check")
+    let copy = try arguments.path(.repair, expected: "a new directory")
     var bar = ProgressBar("checking")
     let check = try checkSession(directory) { bar.show($0, &context.console) }
     context.console.clearProgress()
@@ -14,7 +12,7 @@ enum CheckCommand {
     let rows = check.rows.sorted { $0.key < $1.key }.map { "\($0.value) rows of \($0.key.name)" }
     try context.output.line((check.isSound ? "sound: " : "good: ") + rows.joined(separator: ", "))
     try context.output.flush()
-    if let copy = arguments[.repair] {
+    if let copy {
       try repairSession(directory, to: copy)
       context.console.note("made a clean copy in \(copy)")
       return .done

@@ -29,8 +29,11 @@ struct Command: Sendable {
 
   /// Help of `--history` where it is read.
   private static let pastHelp: [Option: [String]] = [
-    .history: ["the history's file", "(default: MOTIONKIT_HISTORY, else motionkit/history.sqlite in ~/.local/state)"]
+    .json: ["the whole as one JSON object"],
+    .history: ["the history's file", "(default: MOTIONKIT_HISTORY, else motionkit/history.sqlite in ~/.local/state)"],
   ]
+  /// Help of `--json` where one object holds everything.
+  private static let wholeJSON: [Option: [String]] = [.json: ["the whole as one JSON object"]]
   private static let pastPlaceholder: [Option: String] = [.history: "PATH"]
 
   /// Every command, in the order of the help.
@@ -42,6 +45,7 @@ struct Command: Sendable {
         "Nothing is switched on for it. -v adds further attributes.",
       ],
       options: [.source, .json],
+      optionHelp: wholeJSON,
       examples: [
         ("motionlog devices -u sim:walk", "the sensors of a simulated scene"),
         ("motionlog devices", "the sensors of this machine"),
@@ -60,6 +64,7 @@ struct Command: Sendable {
       optionHelp: [
         .duration: ["time to measure each sensor for (default: 3s)"],
         .sensors: ["those to measure: accel,gyro,mag,baro (default: all)"],
+        .json: ["the whole as one JSON object"],
       ],
       examples: [
         ("motionlog doctor -u sim:still", "what a healthy board looks like"),
@@ -71,7 +76,8 @@ struct Command: Sendable {
       name: "live", summary: "attitude, acceleration, heading, altitude and steps as they happen",
       text: [
         "On a terminal: a readout in place, with an artificial horizon. q quits, p pauses, z sets the altitude",
-        "to zero, m marks an event. In a pipe: one line a second. With --json: one object a line.",
+        "to zero, m marks an event. In a pipe: one line a second. With --json: one object a line. Metres walked are",
+        "shown where MOTIONKIT_HEIGHT_M, the walker's height in metres, is set.",
       ],
       options: starting + [.interval, .speed, .json, .history],
       examples: [
@@ -107,6 +113,15 @@ struct Command: Sendable {
         .speed, .from, .until, .loop, .to, .verify, .smooth, .sensors, .frame, .declination, .latitude, .longitude,
         .calibration, .duration, .interval,
       ],
+      optionHelp: [
+        .speed: ["how fast it plays: 1 (default), 10, 0.5, … or max"],
+        .sensors: ["accel,gyro,mag,baro,steps (default: all that were recorded)"],
+        .frame: ["arbitrary, corrected, magnetic or true (default: the recording's own)"],
+        .calibration: [
+          "calibrations: none, those of this file, or learn", "an uncalibrated magnetometer's hard iron in use",
+          "(default: the recording's own)",
+        ],
+      ],
       examples: [
         ("motionlog replay recordings/walk --speed 10", "ten times as fast as it was"),
         ("motionlog replay recordings/walk --verify", "the same bits again?"),
@@ -121,6 +136,7 @@ struct Command: Sendable {
         "and whether the recording was cut.",
       ],
       options: [.json],
+      optionHelp: wholeJSON,
       examples: [
         ("motionlog info recordings/walk", "a recording that comes with the project"),
         ("motionlog info recordings/walk --json", "for programs"),
@@ -131,7 +147,7 @@ struct Command: Sendable {
       text: [
         "Reads a recording to its end, compares what was computed with what the samples give, and names everything",
         "that is not as it should be. Nothing is changed; --repair DIR makes a clean copy. Exit code 0 if it is sound,",
-        "5 if not.",
+        "5 if not; with --repair 0 if the copy was made.",
       ],
       options: [.repair],
       examples: [
@@ -154,6 +170,7 @@ struct Command: Sendable {
         .to: ["the recording to make: a new directory (required)"],
         .rate: ["samples per second, for logs without times"],
       ],
+      optionPlaceholder: [.to: "DIR"],
       examples: [
         ("motionlog import recordings/walk/accelerometer.csv --to walk-copy", "one file of a recording"),
         ("motionlog import imu.csv --accel-unit g --gyro-unit deg/s --to imu", "a table without units"),
@@ -181,6 +198,7 @@ struct Command: Sendable {
         "accel: put it still on a level table with each face up once; or, with --method free, hold it still in a dozen",
         "directions. Shows how much has been covered and what is next, ends when it is enough, and refuses a bad fit,",
         "with the reason. What is kept for a sensor is used by live, record and applications from then on.",
+        "gyro refuses a steady turn (a turntable, a robot) where accelerometer or magnetometer show it.",
         "After gyro at three temperatures or more, told by a barometer, its bias follows the temperature. mag turns",
         "the field to the accelerometer's axes too, where that turn is well determined. list shows what is kept, with",
         "quality, residual and age.",
@@ -193,6 +211,7 @@ struct Command: Sendable {
           "the file to keep it in (default: MOTIONKIT_CALIBRATION,", "else ~/.config/motionkit/calibration.json)",
         ],
       ],
+      optionPlaceholder: [.to: "FILE"],
       examples: [
         (
           "motionlog calibrate mag -u 'sim:motion?errors=mems' --speed max",
@@ -210,6 +229,8 @@ struct Command: Sendable {
         "and any other libiio program sees a board with live sensors. Prints its address, then plays until Ctrl-C.",
       ],
       options: [.source, .host, .port, .sensors, .rate, .speed, .once, .duration],
+      optionHelp: [.speed: ["how fast it plays: 1 (default), 10, 0.5, …"]],
+      optionPlaceholder: [.speed: "N"],
       examples: [
         ("motionlog emulate walk", "a board that is carried about; then, elsewhere:"),
         ("iio_readdev -u ip:127.0.0.1 -b 10 -s 100 accel_3d | xxd", "100 samples of its accelerometer"),
@@ -220,8 +241,9 @@ struct Command: Sendable {
       name: "steps", summary: "steps of today and of the last seven days",
       text: [
         "Steps, distance, floors and time spent walking, today by the hour, from the history that live, record and",
-        "applications write while they read a device. Distances need MOTIONKIT_HEIGHT_M, the walker's height. Hours and",
-        "days are those of the local clock. Writing deletes what is older than MOTIONKIT_HISTORY_DAYS, 7 if not set.",
+        "applications write while they read a device. Distances are written where MOTIONKIT_HEIGHT_M, the walker's",
+        "height in metres, is set for those; setting it later changes nothing. Hours and days are those of the local",
+        "clock. Writing deletes what is older than MOTIONKIT_HISTORY_DAYS, 7 if not set.",
       ],
       options: [.week, .history, .json],
       optionHelp: pastHelp, optionPlaceholder: pastPlaceholder,

@@ -6,6 +6,11 @@ enum DoctorCommand {
   static func run(_ arguments: ParsedArguments, _ context: inout Context) throws -> ExitCode {
     if let operand = arguments.operands.first { throw UsageError.unexpectedOperand(operand, command: "doctor") }
     let common = try RunSettings(arguments)
+    if common.sensors?.contains(.stepCounter) == true {
+      // It counts nothing while the board lies.
+      throw UsageError.badValue(
+        option: Option.sensors.long, value: "steps", expected: "accel, gyro, mag or baro, which doctor can measure")
+    }
     var settings = Diagnosis.Settings(trigger: common.trigger)
     settings.rates = common.request.rates.filter { $0.key != .stepCounter }
     if let duration = common.duration { settings.seconds = duration }

@@ -6,10 +6,13 @@ import SensorFusion
 enum EmulateCommand {
   static func run(_ arguments: ParsedArguments, _ context: inout Context) throws -> ExitCode {
     if arguments.operands.count > 1 { throw UsageError.unexpectedOperand(arguments.operands[1], command: "emulate") }
+    if let operand = arguments.operands.first, arguments.has(.source) {
+      throw UsageError.conflict("emulate takes one source: '\(operand)' or --source")
+    }
     guard let uri = try arguments.operands.first.map(sourceURI(of:)) ?? arguments[.source] else {
       throw UsageError.missingOperand("the recording's directory or the scene's name", command: "emulate")
     }
-    let (settings, duration) = try settings(arguments)
+    let (settings, duration) = try settings(arguments, uri)
     let emulator = try Emulator(uri: uri, settings: settings)
     defer { emulator.stop() }
     // The address is the command's result: scripts read it, and know by it that clients may come.
@@ -41,9 +44,9 @@ enum EmulateCommand {
   }
 
   private static func settings(
-    _ arguments: ParsedArguments
+    _ arguments: ParsedArguments, _ uri: String
   ) throws(UsageError) -> (emulator: Emulator.Settings, duration: Double?) {
-    let common = try RunSettings(arguments)
+    let common = try RunSettings(arguments, source: uri)
     var settings = Emulator.Settings(port: IIODServer.usualPort)
     if arguments.has(.sensors) || arguments.has(.rate) {
       settings.rates = common.request.rates
@@ -51,7 +54,7 @@ enum EmulateCommand {
       if !arguments.has(.rate) { for kind in settings.rates.keys { settings.rates[kind] = 0 } }
     }
     settings.isRequired = arguments.has(.sensors)
-    settings.host = arguments[.host] ?? settings.host
+    settings.host = try arguments.path(.host, expected: "an address such as 127.0.0.1") ?? settings.host
     if let text = arguments[.port] {
       guard let port = UInt16(text) else {
         throw .badValue(

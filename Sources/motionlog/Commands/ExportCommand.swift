@@ -4,15 +4,12 @@ import MotionKitLinux
 /// `motionlog export`: a recording as one table at a fixed rate.
 enum ExportCommand {
   static func run(_ arguments: ParsedArguments, _ context: inout Context) throws -> ExitCode {
-    guard let directory = arguments.operands.first else {
-      throw UsageError.missingOperand("the recording's directory", command: "export")
-    }
-    if arguments.operands.count > 1 { throw UsageError.unexpectedOperand(arguments.operands[1], command: "export") }
+    let directory = try arguments.directory(for: "export")
     let options = try options(arguments)
     var bar = ProgressBar("exporting")
     var report = ReadReport()
     defer { for note in report.notes { context.console.note(note) } }
-    guard let path = arguments[.output], path != "-" else {
+    guard let path = try arguments.path(.output, expected: "a file"), path != "-" else {
       // Rows on the same terminal would tear the bar.
       let hasBar = isatty(STDOUT_FILENO) == 0
       try exportSession(

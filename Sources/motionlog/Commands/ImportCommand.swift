@@ -61,12 +61,14 @@ enum ImportCommand {
     if let text = arguments[.rate] { options.rate = try OptionValues.rate(text[...], option: .rate) }
     options.ratesReplaceTimes = arguments.has(.assumeRate)
     if options.ratesReplaceTimes, options.rate == nil { throw .conflict("--assume-rate needs --rate HZ") }
-    for pair in (arguments[.columns] ?? "").split(separator: ",") {
+    for pair in (arguments[.columns] ?? "").split(separator: ",", omittingEmptySubsequences: !arguments.has(.columns)) {
       let sides = pair.split(separator: "=", maxSplits: 1)
       guard sides.count == 2 else {
         throw .badValue(option: Option.columns.long, value: String(pair), expected: "role=column, such as accel.x=Ax")
       }
-      options.columns[String(sides[0])] = String(sides[1])
+      guard options.columns.updateValue(String(sides[1]), forKey: String(sides[0])) == nil else {
+        throw OptionValues.twice("'\(sides[0])'", .columns)
+      }
     }
     if let text = arguments[.missingAxes] {
       guard text == "zero" else {

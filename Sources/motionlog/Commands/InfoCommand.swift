@@ -5,10 +5,7 @@ import SensorFusion
 /// `motionlog info`: a recording at a glance.
 enum InfoCommand {
   static func run(_ arguments: ParsedArguments, _ context: inout Context) throws -> ExitCode {
-    guard let directory = arguments.operands.first else {
-      throw UsageError.missingOperand("the recording's directory", command: "info")
-    }
-    if arguments.operands.count > 1 { throw UsageError.unexpectedOperand(arguments.operands[1], command: "info") }
+    let directory = try arguments.directory(for: "info")
     let summary = try SessionSummary(directory: directory)
     if arguments.has(.json) {
       try context.output.line(json(summary, directory).description)

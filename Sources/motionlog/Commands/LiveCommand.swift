@@ -15,48 +15,49 @@ enum LiveCommand {
   /// Starts the source and shows it until something ends the run.
   static func show(_ settings: RunSettings, pacing: Pacing, _ context: inout Context) throws -> ExitCode {
     let started = try context.start(settings, pacing: pacing)
-    defer { started.finishHistory(&context.console) }
-    let (end, losses): (RunEnd, LossWatch)
-    if settings.isJSON {
-      (end, losses) = try json(started, settings, &context)
-    } else if Terminal.isInteractive(STDOUT_FILENO) {
-      (end, losses) = try screen(started, &context)
-    } else {
-      (end, losses) = try lines(started, settings, &context)
+    var run = started.run
+    let result = Result { () throws -> (RunEnd, LossWatch) in
+      if settings.isJSON { return try json(started, &run, settings, &context) }
+      if Terminal.isInteractive(STDOUT_FILENO) { return try screen(started, &run, &context) }
+      return try lines(started, &run, settings, &context)
     }
-    return context.exitCode(of: end, duration: settings.duration, losses: losses)
+    let isHistoryBroken = started.history?.finish(&context.console) ?? false
+    let (end, losses) = try result.get()
+    if let words = losses.words { context.console.warning("samples were lost: \(words)") }
+    return try context.exitCode(
+      of: end, of: run, started, losses: losses, hasLost: losses.words != nil, isHistoryBroken: isHistoryBroken)
   }
 
   private static func json(
-    _ started: StartedSource, _ settings: RunSettings, _ context: inout Context
+    _ started: StartedSource, _ run: inout MotionRun, _ settings: RunSettings, _ context: inout Context
   ) throws -> (RunEnd, LossWatch) {
     var losses = LossWatch(started.description)
     var writer = LiveJSON(frame: started.frame, interval: settings.interval ?? 0)
     try context.output.line(LiveJSON.header(started.description, frame: started.frame))
     try context.output.flush()
-    var run = started.run
     let end = try run.run { batch in
       try writer.write(batch, to: &context.output)
       try context.output.flush()
       for line in losses.take(batch.input.events) { context.console.note(line) }
+      started.history?.check(&context.console)
       return true
     }
     return (end, losses)
   }
 
   private static func lines(
-    _ started: StartedSource, _ settings: RunSettings, _ context: inout Context
+    _ started: StartedSource, _ run: inout MotionRun, _ settings: RunSettings, _ context: inout Context
   ) throws -> (RunEnd, LossWatch) {
     var model = LiveModel(source: started.description, frame: started.frame)
     let interval = settings.interval ?? 1
     var next = 0.0
     var shown: Double?
-    var run = started.run
     let end = try run.run(slice: interval / 10) { batch in
       for line in model.take(batch) { context.console.note(line) }
       for event in batch.input.events where !model.losses.watches(event) {
         context.console.note("\(event.name): \(event.detail)")
       }
+      started.history?.check(&context.console)
       guard model.timeSpan != nil, model.elapsed >= next else { return true }
       next = ((model.elapsed / interval).rounded(.down) + 1) * interval
       try context.output.line(LiveLine.text(model))
@@ -69,7 +70,6 @@ enum LiveCommand {
       try context.output.line(LiveLine.text(model))
       try context.output.flush()
     }
-    if model.timeSpan == nil { context.console.warning("no sample came from '\(started.description.uri)'") }
     return (end, model.losses)
   }
 
@@ -77,7 +77,7 @@ enum LiveCommand {
   private static let pictureRate = 12.0
 
   private static func screen(
-    _ started: StartedSource, _ context: inout Context
+    _ started: StartedSource, _ run: inout MotionRun, _ context: inout Context
   ) throws -> (RunEnd, LossWatch) {
     var model = LiveModel(source: started.description, frame: started.frame)
     var screen = LiveScreen(style: context.style, title: " motionlog live · \(started.description.uri)")
@@ -93,7 +93,6 @@ enum LiveCommand {
     }
     let recording = started.source as? RecordingSource
     var nextPicture = 0.0
-    var run = started.run
     let end = try run.run { batch in
       model.take(batch)
       while screen.hasKeys, let key = Terminal.readKey() {

@@ -27,13 +27,13 @@ enum RecordCommand {
     let fused = try arguments.has(.fused) ? FusedRecording(settings, to: directory, &context) : nil
     defer { fused?.capture.stop() }
     return try record(
-      started, info, to: directory, options: options, duration: settings.duration, fused: fused, &context)
+      started, info, to: directory, options: options, fused: fused, &context)
   }
 
   /// Records a started source until something ends the run.
   static func record(
     _ started: StartedSource, _ info: SessionInfo, to directory: String,
-    options: SessionWriter.Options = SessionWriter.Options(), duration: Double?, fused: FusedRecording? = nil,
+    options: SessionWriter.Options = SessionWriter.Options(), fused: FusedRecording? = nil,
     _ context: inout Context
   ) throws -> ExitCode {
     var options = options
@@ -58,12 +58,13 @@ enum RecordCommand {
         try writer.consume(batch)
         for line in progress.take(batch) { context.console.note(line) }
         for line in try fused?.keep() ?? [] { context.console.warning(line) }
+        started.history?.check(&context.console)
         progress.show(&context.console) { writer.progress }
         return !progress.isQuitAsked()
       }
     }
     context.console.endProgress()
-    started.finishHistory(&context.console)
+    let isHistoryBroken = started.history?.finish(&context.console) ?? false
     if let fused, case .success = result { for line in try fused.finish() { context.console.note(line) } }
     let summary: ClosingSummary
     do {
@@ -80,8 +81,9 @@ enum RecordCommand {
       // How the recording went counts, not whether anybody reads its name.
     }
     let hasLost = report(summary, progress, bytes: writer.progress.bytes, &context.console)
-    let code = context.exitCode(of: try result.get(), duration: duration, losses: progress.losses)
-    return code == .done && hasLost ? .samplesLost : code
+    return try context.exitCode(
+      of: try result.get(), of: run, started, losses: progress.losses, hasLost: hasLost,
+      isHistoryBroken: isHistoryBroken)
   }
 
   /// The longest that a signal or a key waits, seconds: few wake-ups, and still at once to a person.
@@ -131,7 +133,8 @@ enum RecordCommand {
     for file in SessionFile.allCases {
       if let lost = summary.lost[file], lost > 0 { losses.append("\(lost) rows of \(file.fileName) not written") }
     }
-    for name in lossEvents {
+    // What a recording had lost when it was made is not lost by playing it.
+    for name in LossWatch.lossEvents where !progress.isRecording {
       if let count = summary.events[name], count > 0 { losses.append(Format.count(count, "\(name) event")) }
     }
     if summary.lateSamples > 0 { losses.append(Format.count(summary.lateSamples, "late sample")) }
@@ -139,9 +142,6 @@ enum RecordCommand {
     console.warning("samples were lost: " + losses.joined(separator: ", ") + " (events.csv has the details)")
     return true
   }
-
-  /// Events that mean that samples are missing.
-  private static let lossEvents = ["gap", "overrun", "overflow", "late", "lost"]
 
   /// `motion-2026-11-30-140312`, by the local clock.
   private static func defaultDirectory() -> String {

@@ -5,10 +5,7 @@ import SensorFusion
 /// what the live session computed.
 enum ReplayCommand {
   static func run(_ arguments: ParsedArguments, _ context: inout Context) throws -> ExitCode {
-    guard let directory = arguments.operands.first else {
-      throw UsageError.missingOperand("the recording's directory", command: "replay")
-    }
-    if arguments.operands.count > 1 { throw UsageError.unexpectedOperand(arguments.operands[1], command: "replay") }
+    let directory = try arguments.directory(for: "replay")
     if arguments.has(.verify) {
       for option in [
         Option.to, .speed, .from, .until, .loop, .frame, .declination, .latitude, .longitude, .duration, .sensors,
@@ -47,7 +44,7 @@ enum ReplayCommand {
       var options = SessionWriter.Options()
       options.syncInterval = syncInterval
       return try RecordCommand.record(
-        started, started.sessionInfo, to: target, options: options, duration: settings.duration, &context)
+        started, started.sessionInfo, to: target, options: options, &context)
     }
   }
 

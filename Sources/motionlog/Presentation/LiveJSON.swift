@@ -72,6 +72,8 @@ struct LiveJSON {
       object.add("step", step.number)
       object.add("cadence_hz", step.cadence)
       object.add("interpolated", step.isInterpolated)
+      // Of the whole walk, with all steps that were told at once.
+      if let metres = batch.distance { object.add("distance_m", metres) }
       try output.line(object.description)
     }
     if let iron = batch.learntHardIron, let time = batch.input.samples.last?.time, nextIron.map({ time >= $0 }) ?? true

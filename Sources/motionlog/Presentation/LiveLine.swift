@@ -27,6 +27,7 @@ enum LiveLine {
       parts.append("altitude " + Format.fixed(altitude.relativeAltitude, 2, sign: true, width: 6) + " m")
     }
     parts.append("steps \(model.stepCount)")
+    if let metres = model.distance { parts.append("walked \(Format.fixed(metres, 1)) m") }
     if let activity = model.activity, activity.activity != .unknown { parts.append(activity.activity.word) }
     let gaps = model.monitors.reduce(0) { $0 + $1.gaps }
     if gaps > 0 { parts.append(Format.count(gaps, "gap")) }

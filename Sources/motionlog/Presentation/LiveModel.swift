@@ -15,6 +15,8 @@ struct LiveModel {
   private(set) var altitude: AltitudeState?
   /// Steps counted.
   private(set) var stepCount: Int64 = 0
+  /// Metres walked; nil where the walker's height is not known.
+  private(set) var distance: Double?
   /// The newest step.
   private(set) var lastStep: Step?
   /// The activity that holds.
@@ -70,6 +72,7 @@ struct LiveModel {
     activity = batch.activities.last ?? activity
     if let step = batch.steps.last {
       stepCount = step.number
+      distance = batch.distance
       lastStep = step
     }
     for event in batch.input.events {

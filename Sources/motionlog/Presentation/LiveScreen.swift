@@ -152,6 +152,7 @@ struct LiveScreen {
       altitude += "       –"
     }
     var steps = " steps    " + Format.left(pad: 8, "\(model.stepCount)")
+    if let metres = model.distance { steps += "  \(Format.fixed(metres, 1)) m" }
     if model.cadence > 0 { steps += "  \(Format.fixed(model.cadence * 60, 0)) a minute" }
     if let activity = model.activity, activity.activity != .unknown {
       steps += "    \(activity.activity.word) (\(activity.confidence.word) confidence)"

@@ -10,6 +10,11 @@ struct LossWatch {
   /// When a line of each name was last given.
   private var said: [String: Timestamp] = [:]
 
+  /// How often samples went missing, by the name of the event that told it.
+  private var counts: [String: Int64] = [:]
+
+  /// Events that mean that samples are missing.
+  static let lossEvents = ["gap", "overrun", "overflow", "late", "lost"]
   /// Events that someone who watches a run should know of. Gaps are in the progress and at the end.
   private static let important: Set<String> = [
     "lost", "found", "overrun", "clock_step", "capture", "rate", "suspend",
@@ -25,6 +30,9 @@ struct LossWatch {
   /// Takes the events of a batch; returns a line for each of those that matter.
   mutating func take(_ events: [SourceEvent]) -> [String] {
     var lines: [String] = []
+    if !isReplay {
+      for event in events where Self.lossEvents.contains(event.name) { counts[event.name, default: 0] += 1 }
+    }
     for event in events where watches(event) {
       if Self.frequent.contains(event.name) {
         if let last = said[event.name], event.time.seconds(since: last) < Self.pause { continue }
@@ -47,6 +55,12 @@ struct LossWatch {
   var failure: (message: String, advice: [String])? {
     guard !lost.isEmpty else { return nil }
     return ("lost and not back at the end: \(names)", lost.map { "\($0.device): \($0.reason)" })
+  }
+
+  /// What went missing, in words: `2 gap events`; nil if nothing did.
+  var words: String? {
+    let words = Self.lossEvents.compactMap { name in counts[name].map { Format.count($0, "\(name) event") } }
+    return words.isEmpty ? nil : words.joined(separator: ", ")
   }
 
   private mutating func line(_ event: SourceEvent) -> String {

@@ -93,7 +93,8 @@ struct RawLogTests {
       case .stepCounter: break
       }
     }
-    #expect(try verifySession(directory.file("s")).isIdentical)
+    // One long log of a kind is enough to be computed twice.
+    if samples.count < 6000 { #expect(try verifySession(directory.file("s")).isIdentical) }
   }
 
   @Test(arguments: [

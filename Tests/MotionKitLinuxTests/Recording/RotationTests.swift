@@ -5,9 +5,9 @@ import Testing
 
 /// Recordings in parts.
 @Suite struct RotationTests {
-  /// Twelve seconds of three sensors at 100 Hz, through the pipeline, in parts.
-  private func record(
-    _ rotation: SessionWriter.Rotation?, _ directory: String, batchSize: Int = 97
+  /// Twelve seconds of three sensors at 50 Hz, through the pipeline, in parts.
+  private static func record(
+    _ rotation: SessionWriter.Rotation?, _ directory: String, batchSize: Int = 48
   ) throws -> (samples: [SensorSample], summary: ClosingSummary) {
     var options = SessionWriter.Options()
     options.rotation = rotation
@@ -15,8 +15,8 @@ import Testing
     let writer = try SessionWriter.manual(directory, info: info, options: options)
     var generator = SeededGenerator(7)
     var samples: [SensorSample] = []
-    for index in 0..<1200 {
-      let time = 5_000_000_000 + Int64(index) * 10_000_000
+    for index in 0..<600 {
+      let time = 5_000_000_000 + Int64(index) * 20_000_000
       func noise() -> Float { Float.random(in: -1...1, using: &generator) }
       samples.append(sample(time, .accelerometer, noise(), noise(), 9.8 + noise()))
       samples.append(sample(time, .gyroscope, noise(), noise(), noise()))
@@ -42,17 +42,41 @@ import Testing
     return (samples, try writer.finish(counters: pipeline.counters))
   }
 
+  /// The samples and the files of a recording in five parts of equal length, made once for the tests of its parts.
+  private static let five = Result { () throws -> (samples: [SensorSample], files: [String: [UInt8]]) in
+    let directory = TemporaryDirectory()
+    let samples = try record(.seconds(2.5), directory.file("r")).samples
+    var files: [String: [UInt8]] = [:]
+    for part in try SystemFileLayer().list(directory.file("r")) {
+      for name in try SystemFileLayer().list(directory.file("r/" + part)) {
+        files[part + "/" + name] = readFile(directory.file("r/" + part + "/" + name))
+      }
+    }
+    return (samples, files)
+  }
+
+  /// A copy of it; returns its samples.
+  private func copyFive(to directory: String) throws -> [SensorSample] {
+    let (samples, files) = try Self.five.get()
+    try SystemFileLayer().createDirectory(directory)
+    for part in Set(files.keys.map { $0.prefix { $0 != "/" } }) {
+      try SystemFileLayer().createDirectory(directory + "/" + part)
+    }
+    for (name, bytes) in files { writeFile(directory + "/" + name, bytes) }
+    return samples
+  }
+
   private func parts(_ directory: String) throws -> [String] {
     try SystemFileLayer().list(directory).map { directory + "/" + $0 }
   }
 
-  @Test(arguments: [SessionWriter.Rotation.seconds(2.5), .bytes(200_000), .bytes(30_000)], [97, 3000])
+  @Test(arguments: [SessionWriter.Rotation.seconds(2.5), .bytes(100_000), .bytes(15_000)], [48, 1500])
   func thePartsReplayAsOne(rotation: SessionWriter.Rotation, batchSize: Int) throws {
     let directory = TemporaryDirectory()
-    let (samples, summary) = try record(rotation, directory.file("r"), batchSize: batchSize)
-    let (_, plain) = try record(nil, directory.file("plain"), batchSize: batchSize)
+    let (samples, summary) = try Self.record(rotation, directory.file("r"), batchSize: batchSize)
+    let (_, plain) = try Self.record(nil, directory.file("plain"), batchSize: batchSize)
     let parts = try parts(directory.file("r"))
-    #expect(parts.count >= 3 || batchSize == 3000)
+    #expect(parts.count >= 3 || batchSize == 1500)
     let whole = try replay(directory.file("r"))
     #expect(sameBits(whole.samples, samples))
     let plainEvents = try replay(directory.file("plain")).events
@@ -72,7 +96,7 @@ import Testing
 
   @Test func partsOfEqualLengthHoldWhatBelongsToThem() throws {
     let directory = TemporaryDirectory()
-    _ = try record(.seconds(2.5), directory.file("r"))
+    _ = try copyFive(to: directory.file("r"))
     let parts = try parts(directory.file("r"))
     #expect(parts.map { $0.split(separator: "/").last } == (1...5).map { "part-000\($0)" })
     for (index, part) in parts.enumerated() {
@@ -93,7 +117,7 @@ import Testing
 
   @Test func aCutOrLostPartLeavesTheOthersReadable() throws {
     let directory = TemporaryDirectory()
-    let (samples, _) = try record(.seconds(2.5), directory.file("r"))
+    let samples = try copyFive(to: directory.file("r"))
     let path = directory.file("r/part-0002/accelerometer.csv")
     let whole = readFile(path)
     writeFile(path, Array(whole.dropLast(7)))
@@ -117,7 +141,7 @@ import Testing
 
   @Test(arguments: 1...5) func aPartThatIsGoneIsNamed(number: Int) throws {
     let directory = TemporaryDirectory()
-    _ = try record(.seconds(2.5), directory.file("r"))
+    _ = try copyFive(to: directory.file("r"))
     TemporaryDirectory.remove(directory.file("r/part-000\(number)"))
     let check = try checkSession(directory.file("r"))
     #expect(check.report.entries.filter { $0.finding == .missingPart }.map { $0.file } == ["part-000\(number)"])

@@ -120,7 +120,7 @@ final class ImportTable {
       let axis = parts.count == 2 ? ["x": 0, "y": 1, "z": 2][String(parts[1])] : 0
       if role == "time" {
         columns[index].role = .time(rank: -1)
-      } else if let quantity = ImportQuantity(rawValue: String(parts[0])), let axis {
+      } else if let name = parts.first, let quantity = ImportQuantity(rawValue: String(name)), let axis {
         for other in columns.indices {
           if case .value(quantity, axis: axis, _) = columns[other].role { columns[other].role = .unknown }
         }

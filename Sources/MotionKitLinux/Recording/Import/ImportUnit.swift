@@ -84,7 +84,7 @@ enum ImportUnit {
     if let factor = table(quantity)[unit] { return factor }
     let number = unit.prefix { $0.isNumber || $0 == "." || $0 == "-" || $0 == "+" }
     // An exponent: the "e" must stand between digits.
-    guard !number.isEmpty, let scale = Double(number),
+    guard !number.isEmpty, let scale = Double(number), scale.isFinite, scale != 0,
       let factor = table(quantity)[String(unit.dropFirst(number.count))]
     else { return nil }
     return scale * factor
