@@ -48,6 +48,9 @@ public struct MotionPipeline: Sendable {
     /// The most outputs of the attitude filter a second, evenly taken; 0 for every one. Nothing else depends on it: the
     /// filter sees every sample, and what an output that is left out was flagged with, the next one is.
     public var motionRate = 0.0
+    /// Outputs that are not made because the samples cannot tell them: the attitude (`motion`) of an acceleration without
+    /// gravity, the steps and the activity of a log of two rows a second.
+    public var withheld: PipelineOutputs = []
 
     /// The defaults.
     public init() {}
@@ -160,8 +163,9 @@ public struct MotionPipeline: Sendable {
     let sample = calibration.applied(to: raw)
     switch sample.kind {
     case .accelerometer:
-      var outputs: PipelineOutputs = filter.update(sample) ? motionOutput(at: sample.time) : []
-      let motion = configuration.filter.hasGyroscope ? filter.state : nil
+      var outputs: PipelineOutputs = updateFilter(sample)
+      let hasAttitude = configuration.filter.hasGyroscope && !configuration.withheld.contains(.motion)
+      let motion = hasAttitude ? filter.state : nil
       if stepCounter.update(time: sample.time, specificForce: sample.vector, motion: motion), !usesHardware {
         outputs.insert(.steps)
         for step in stepCounter.newSteps { floors.add(step) }
@@ -171,11 +175,11 @@ public struct MotionPipeline: Sendable {
       if classifier.update(time: sample.time, specificForce: sample.vector, steps: stepCounter) {
         outputs.insert(.activity)
       }
-      return outputs
+      return outputs.subtracting(configuration.withheld)
     case .gyroscope:
-      return filter.update(sample) ? motionOutput(at: sample.time) : []
+      return updateFilter(sample)
     case .magnetometer:
-      return filter.update(magnetometer == nil ? sample : withoutHardIron(sample)) ? motionOutput(at: sample.time) : []
+      return updateFilter(magnetometer == nil ? sample : withoutHardIron(sample))
     case .barometer:
       let isNew = altimeter.update(
         time: sample.time, pressure: Double(sample.x), temperature: Double(sample.y),
@@ -192,6 +196,11 @@ public struct MotionPipeline: Sendable {
       if !hardwareSteps.newEvents.isEmpty { outputs.insert(.pedometerEvents) }
       return outputs
     }
+  }
+
+  @inline(__always)
+  private mutating func updateFilter(_ sample: SensorSample) -> PipelineOutputs {
+    filter.update(sample) ? motionOutput(at: sample.time).subtracting(configuration.withheld) : []
   }
 
   /// Learns from a field, and takes off what was learnt.

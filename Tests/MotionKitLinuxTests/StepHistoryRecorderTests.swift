@@ -15,6 +15,7 @@ private final class HandClock: SessionClock {
   }
   let readings = Locked(Readings())
   func monotonic() -> Int64 { readings.withLock { $0.boot } }
+  func slept() -> Int64 { 0 }
   func anchor() -> ClockAnchor {
     readings.withLock { ClockAnchor(time: Timestamp(nanoseconds: $0.boot), utcNanoseconds: $0.boot + $0.offset) }
   }

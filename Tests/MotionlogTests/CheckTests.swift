@@ -58,4 +58,52 @@ import Testing
   @Test(arguments: ["pocket", "=pocket", ",place=pocket"]) func aLabelHasAName(text: String) {
     #expect(throws: UsageError.self) { try OptionValues.labels(text, option: .label) }
   }
+
+  /// What cannot be trusted is said by everything that reads it.
+  @Test(arguments: [
+    "check S", "info S", "replay S --verify", "replay S --to TMP/a --speed max", "replay S --to json --speed max",
+    "replay S --smooth --to TMP/b", "export S", "export S -o TMP/c.csv", "check S --repair TMP/d",
+  ])
+  func doubtfulRowsOfAPackedFrameAreNamed(command: String) throws {
+    let directory = try TemporaryDirectory()
+    let recorded = try BuiltProgram.run(
+      ["record", directory("s"), "-u", "sim:walk", "--speed", "max", "-d", "5s", "-q", "--compress"])
+    try #require(recorded.status == 0)
+    let file = URL(fileURLWithPath: directory("s/accelerometer.csv.zst"))
+    var bytes = try Data(contentsOf: file)
+    bytes[bytes.count - 1] ^= 1  // the checksum
+    try bytes.write(to: file)
+    let words = command.split(separator: " ").map {
+      $0 == "S" ? directory("s") : String($0).replacingOccurrences(of: "TMP", with: directory.path)
+    }
+    let outcome = try BuiltProgram.run(words)
+    let said = words[0] == "check" || words[0] == "info" ? outcome.output + outcome.error : outcome.error
+    #expect(said.contains("accelerometer.csv.zst") && said.contains("may be wrong"), "\(outcome.error)")
+  }
+
+  @Test func aPartWhoseComputedRowsAreCutIsNotIdentical() throws {
+    let directory = try TemporaryDirectory()
+    let recorded = try BuiltProgram.run(
+      ["record", directory("s"), "-u", "sim:walk", "--speed", "max", "-d", "9s", "-q", "--rotate", "3s"])
+    try #require(recorded.status == 0)
+    for part in ["part-0001", "part-0002"] {
+      let file = directory("s/\(part)/device_motion.csv")
+      let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
+      try (lines.prefix(100).joined(separator: "\n") + "\n").write(toFile: file, atomically: true, encoding: .utf8)
+      let outcome = try BuiltProgram.run(["replay", directory("s/" + part), "--verify"])
+      #expect(outcome.status == 1 && outcome.output.contains("device_motion.csv:101"), "\(outcome)")
+    }
+  }
+
+  @Test func eventsThatAreGoneAreMissed() throws {
+    let directory = try TemporaryDirectory()
+    let walk = try directory.recording()
+    let info = walk + "/session.json"
+    let text = try String(contentsOfFile: info, encoding: .utf8)
+    try #require(text.contains("\"events\": 0"))
+    try text.replacing("\"events\": 0", with: "\"events\": 3").write(toFile: info, atomically: true, encoding: .utf8)
+    let outcome = try BuiltProgram.run(["check", walk])
+    #expect(outcome.output.contains("events.csv: fewer good rows than session.json tells: 0 of 3"), "\(outcome)")
+    #expect(outcome.status != 0)
+  }
 }

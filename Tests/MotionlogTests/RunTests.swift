@@ -203,8 +203,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("pressure (mmHg)", "760", "mmHg"), ("pressure (inHg)", "29.9", "inHg"),
-    ("gyro_x (rpm),gyro_y (rpm),gyro_z (rpm)", "1,2,3", "rpm"),
+    ("pressure (at)", "1.03", "at"), ("pressure (dyn/cm²)", "1013250", "dyn/cm²"),
+    ("gyro_x (rev/s),gyro_y (rev/s),gyro_z (rev/s)", "1,2,3", "rev/s"),
     ("accel_x (ft/s²),accel_y (ft/s²),accel_z (ft/s²)", "0,0,32.2", "ft/s²"),
   ])
   func aHeadersUnknownUnitIsNamedAndNotGuessed(columns: String, values: String, unit: String) throws {

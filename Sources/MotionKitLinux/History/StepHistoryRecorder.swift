@@ -115,7 +115,7 @@ public final class StepHistoryRecorder: MotionSink, @unchecked Sendable {
           try writer.update(anchor: anchor)
         } else {
           writer = try StepHistoryWriter(history: try open(), source: uri, anchor: anchor)
-          if isDevice { watch = ClockWatch(anchor: anchor) }
+          if isDevice { watch = ClockWatch(anchor: anchor, slept: clock.slept()) }
         }
       }
     }

@@ -223,10 +223,13 @@ struct ClockMapper: Sendable {
       let lagWithNew = Self.difference(arrival, last) &- current
       let oldFits = lagWithOld >= -Self.stepTolerance && (lagWithNew < -Self.stepTolerance || lagWithOld <= lagWithNew)
       if oldFits { return offset }
-      events.append(
-        SourceEvent(
-          time: Timestamp(nanoseconds: arrival), name: "clock_step",
-          detail: "\(devices[device].label): the \(name) clock was set by \(-change / 1_000_000) ms"))
+      // The monotonic clock cannot be set: it stood while the machine slept, which is told once and not by device.
+      if !name.hasPrefix("monotonic") {
+        events.append(
+          SourceEvent(
+            time: Timestamp(nanoseconds: arrival), name: "clock_step",
+            detail: "\(devices[device].label): the \(name) clock was set by \(-change / 1_000_000) ms"))
+      }
       devices[device].clock = .kernel(name, offset: current, since: arrival)
       return current
     }

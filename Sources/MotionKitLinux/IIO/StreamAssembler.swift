@@ -47,6 +47,10 @@ struct StreamAssembler: Sendable {
   private let reopeningTime: Int64
   private let leastWatermark: Int64
   private let plannedFillTime: Int64
+  /// How long the machine had slept in all when it was looked at last, and when it was last awake again: nobody is
+  /// silent while it sleeps.
+  private var slept: Int64?
+  private var wokeAt: Int64 = .min
   /// At the start of a remote source: what is held until its clocks are known well; nil once they are.
   private var held: (samples: [SensorSample], chunks: [CaptureChunk], until: Int64?)?
 
@@ -133,6 +137,7 @@ struct StreamAssembler: Sendable {
   ///   - kernel: This machine's clocks.
   ///   - batch: Gets samples and events.
   mutating func assemble(isStopped: Bool, now: Int64, kernel: KernelClockOffsets, into batch: inout SampleBatch) {
+    noteSleep(now: now, slept: kernel.monotonic, events: &batch.events)
     if isWarmingUp(isStopped: isStopped, now: now) { return }
     take(kernel: kernel, events: &batch.events)
     for index in devices.indices where devices[index].droppedCount > 0 {
@@ -148,6 +153,18 @@ struct StreamAssembler: Sendable {
       nextRelease = merger.release(now: now, into: &batch.samples)
     }
     if batch.events.count > 1 { batch.events.sort { $0.time < $1.time } }
+  }
+
+  /// Tells of a sleep of the machine, during which the boot clock goes on and the monotonic one stands.
+  private mutating func noteSleep(now: Int64, slept: Int64, events: inout [SourceEvent]) {
+    defer { self.slept = slept }
+    guard let before = self.slept, slept &- before > ClockWatch.leastSleep else { return }
+    wokeAt = now
+    let tenths = (slept - before) / 100_000_000
+    events.append(
+      SourceEvent(
+        time: Timestamp(nanoseconds: now), name: "suspend",
+        detail: "the machine slept for \(tenths / 10).\(tenths % 10) s; samples of that time are missing"))
   }
 
   /// Holds what has come back while a remote source begins; afterwards gives all of it, with the clocks primed.
@@ -194,7 +211,8 @@ struct StreamAssembler: Sendable {
     var silent: [Int] = []
     for index in devices.indices where devices[index].isStarted {
       let limit = silenceLimit(index)
-      guard now - devices[index].activity > limit, devices[index].cancelledAt < devices[index].activity else {
+      guard now - max(devices[index].activity, wokeAt) > limit, devices[index].cancelledAt < devices[index].activity
+      else {
         continue
       }
       devices[index].cancelledAt = now

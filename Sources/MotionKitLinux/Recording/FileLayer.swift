@@ -21,8 +21,11 @@ protocol FileLayer: Sendable {
   /// Waits until the directory's names are on the disk.
   func syncDirectory(_ path: String) throws(FileFault)
   func rename(_ path: String, to newPath: String) throws(FileFault)
-  /// Takes the name away, if it is there.
+  /// Takes the name away, if it is there: a file's or an empty directory's.
   func remove(_ path: String)
+  /// Holds space on the disk without a name that anybody sees, until the file is closed; nil where that cannot be
+  /// done. Throws where there is no such space.
+  func reserve(_ bytes: Int64, in directory: String) throws(FileFault) -> Int32?
   func close(_ file: Int32)
   /// Whether the open file still has a name; one that was removed goes on taking data that nobody will see.
   func isLinked(_ file: Int32) -> Bool
@@ -71,8 +74,8 @@ struct SystemFileLayer: FileLayer {
   func sync(_ file: Int32) throws(FileFault) {
     do {
       _ = try check { fdatasync(file) }
-    } catch  where error.errno == EINVAL || error.errno == EROFS {
-      // A special file that cannot be synced.
+    } catch  where error.errno == EINVAL {
+      // A special file that cannot be synced. EROFS is no such thing: ext4 gives it when it has shut itself down.
     }
   }
 
@@ -88,7 +91,19 @@ struct SystemFileLayer: FileLayer {
 
   func rename(_ path: String, to newPath: String) throws(FileFault) { _ = try check { Glibc.rename(path, newPath) } }
 
-  func remove(_ path: String) { _ = unlink(path) }
+  func remove(_ path: String) { if unlink(path) != 0 { rmdir(path) } }
+
+  func reserve(_ bytes: Int64, in directory: String) throws(FileFault) -> Int32? {
+    let path = directory + "/.reserve"
+    guard let file = try? create(path, isNew: false) else { return nil }
+    remove(path)
+    // On file systems that cannot, the C library writes zeros.
+    let code = posix_fallocate(file, 0, off_t(bytes))
+    if code == 0 { return file }
+    close(file)
+    if code == ENOSPC || code == EDQUOT { throw FileFault(errno: code) }
+    return nil
+  }
 
   func close(_ file: Int32) { _ = Glibc.close(file) }
 
@@ -145,25 +160,22 @@ protocol SessionClock: Sendable {
   func monotonic() -> Int64
   /// The samples' clock and UTC, read together.
   func anchor() -> ClockAnchor
+  /// How long the machine has slept since it was started, nanoseconds: the samples' clock goes on, `monotonic` stands.
+  func slept() -> Int64
 }
 
 /// The kernel's clocks.
 struct SystemSessionClock: SessionClock {
-  private func read(_ clock: clockid_t) -> Int64 {
-    var time = timespec()
-    clock_gettime(clock, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-  }
-
-  func monotonic() -> Int64 { read(CLOCK_MONOTONIC) }
+  func monotonic() -> Int64 { nanoseconds(of: CLOCK_MONOTONIC) }
 
   func anchor() -> ClockAnchor {
-    // The middle of two readings of the one clock belongs to the reading of the other between them.
-    let before = read(CLOCK_BOOTTIME)
-    let utc = read(CLOCK_REALTIME)
-    let after = read(CLOCK_BOOTTIME)
-    return ClockAnchor(time: Timestamp(nanoseconds: before + (after - before) / 2), utcNanoseconds: utc)
+    // Both offsets come from readings that nothing came between.
+    let offset = KernelClockOffsets.measure().realtime
+    let time = nanoseconds(of: CLOCK_BOOTTIME)
+    return ClockAnchor(time: Timestamp(nanoseconds: time), utcNanoseconds: time - offset)
   }
+
+  func slept() -> Int64 { KernelClockOffsets.measure().monotonic }
 }
 
 /// The system's words for an error number.

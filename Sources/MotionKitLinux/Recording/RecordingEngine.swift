@@ -58,21 +58,29 @@ final class RecordingEngine: @unchecked Sendable {
     info.closing = nil
     self.info = info
     nextSync = clock.monotonic() + Int64(options.syncInterval * 1e9)
-    try Self.prepare(directory, layer: layer)
+    let isNew = try Self.prepare(directory, layer: layer)
     self.layer = layer
     files = try Self.files(directory, info, options, layer)
     if options.watchesClocks ?? (info.isLive && !info.source.hasPrefix("ip:")) {
       let anchor = clock.anchor()
       self.info.anchors.append(anchor)
-      clockWatch = ClockWatch(anchor: anchor)
+      clockWatch = ClockWatch(anchor: anchor, slept: clock.slept())
     }
-    try files.begin(self.info)
+    do throws(MotionKitError) {
+      try files.begin(self.info)
+    } catch {
+      // What holds nothing is no recording.
+      files.discard()
+      if files.directory != directory { layer.remove(files.directory) }
+      if isNew { layer.remove(directory) }
+      throw error
+    }
   }
 
   /// The files of the part that `info` names, in a directory of their own where there are parts.
   private static func files(
     _ directory: String, _ info: SessionInfo, _ options: Options, _ layer: any FileLayer,
-    after newest: (time: Timestamp, kind: SensorKind)? = nil
+    after newest: (time: Timestamp, kind: SensorKind)? = nil, rowsBefore: [SessionFile: Int64] = [:]
   ) throws(MotionKitError) -> SessionFiles {
     var place = directory
     if let part = info.part {
@@ -84,7 +92,7 @@ final class RecordingEngine: @unchecked Sendable {
     }
     return SessionFiles(
       directory: place, layer: layer, info: info, writesDerived: options.writesDerivedFiles,
-      compresses: options.compresses, after: newest)
+      compresses: options.compresses, after: newest, rowsBefore: rowsBefore)
   }
 
   func startThread() throws(MotionKitError) {
@@ -94,10 +102,11 @@ final class RecordingEngine: @unchecked Sendable {
 
   private var hasThread: Bool { thread.withLock { $0 != nil } }
 
-  /// Makes the directory, or takes an empty one.
-  private static func prepare(_ directory: String, layer: any FileLayer) throws(MotionKitError) {
+  /// Makes the directory, or takes an empty one; whether it was made.
+  private static func prepare(_ directory: String, layer: any FileLayer) throws(MotionKitError) -> Bool {
     do {
       try layer.createDirectory(directory)
+      return true
     } catch  where error == FileFault(errno: 17 /* EEXIST */) {
       let names: [String]
       do { names = try layer.list(directory) } catch { throw .file(directory, error) }
@@ -106,6 +115,7 @@ final class RecordingEngine: @unchecked Sendable {
           path: directory, errno: 17,
           hint: "the directory exists and is not empty: choose a new one; a recording is never overwritten")
       }
+      return false
     } catch { throw .file(directory, error) }
   }
 
@@ -189,6 +199,8 @@ final class RecordingEngine: @unchecked Sendable {
       try files.write(info)
     } catch { failure = failure ?? error }
     files.closeAll()
+    let (rows, bytes) = (whole.rows, doneBytes + files.bytes)
+    shared.withLock { ($0.progress.rows, $0.progress.bytes) = (rows, bytes) }
     if let failure { throw failure }
     return ClosingSummary(joining: done + [summary])
   }
@@ -256,43 +268,62 @@ final class RecordingEngine: @unchecked Sendable {
   /// What all parts hold.
   private var whole: ClosingSummary { ClosingSummary(joining: done + [files.summary("")]) }
 
-  /// Samples written between two looks at the size of a part.
+  /// Samples written between two looks at the size of a part or at the room on the disk.
   private static let sizeStep = 512
 
   /// Writes `spare`, in parts where they are asked for.
   private func writeSpare() throws(MotionKitError) {
-    while let rotation = options.rotation, let first = spare.input.samples.first, let last = spare.input.samples.last {
-      let cut: Timestamp
-      switch rotation {
-      case .bytes(let limit):
-        if files.firstTime != nil, files.bytes >= limit { try beginPart() }
-        guard spare.input.samples.count > Self.sizeStep else { return try files.write(spare) }
-        cut = spare.input.samples[Self.sizeStep].time
-      case .seconds(let length):
+    while let first = spare.input.samples.first, let last = spare.input.samples.last {
+      var cut = Timestamp(nanoseconds: .max)
+      if case .seconds(let length) = options.rotation {
         if let begin = files.firstTime, first.time >= begin.advanced(bySeconds: length) { try beginPart() }
         cut = (files.firstTime ?? first.time).advanced(bySeconds: length)
       }
+      var looksAtSize = options.minimumFreeBytes > 0
+      if case .bytes(let limit) = options.rotation {
+        looksAtSize = true
+        if files.firstTime != nil, files.bytes >= limit { try beginPart() }
+      }
+      if looksAtSize, spare.input.samples.count > Self.sizeStep {
+        cut = min(cut, spare.input.samples[Self.sizeStep].time)
+      }
       guard cut > first.time, cut <= last.time else { break }
-      let head = spare.removeHead(before: cut)
-      try files.write(head)
+      try write(spare.removeHead(before: cut))
     }
-    try files.write(spare)
+    try write(spare)
   }
 
-  /// Ends the part and begins the next one.
+  private func write(_ batch: ProcessedBatch) throws(MotionKitError) {
+    if options.minimumFreeBytes > 0 { try checkFreeBytes(for: Self.textSize(of: batch)) }
+    try files.write(batch)
+  }
+
+  /// Begins the next part and ends this one. The next one is made first: where it cannot be, this one still tells how
+  /// the recording ended.
   private func beginPart() throws(MotionKitError) {
     let next = (info.part ?? 0) + 1
-    var ended = info
-    let summary = try files.end(ClosingSummary.continued + SessionDirectory.partName(Int(next)))
-    ended.closing = summary
-    try files.write(ended)
-    files.closeAll()
-    done.append(summary)
+    var nextInfo = info
+    nextInfo.part = next
+    let nextFiles = try Self.files(
+      directory, nextInfo, options, layer, after: files.newest, rowsBefore: whole.rows)
+    do throws(MotionKitError) {
+      try nextFiles.begin(nextInfo)
+      try files.finish()
+      let summary = files.summary(ClosingSummary.continued + SessionDirectory.partName(Int(next)))
+      var ended = info
+      ended.closing = summary
+      try files.write(ended)
+      done.append(summary)
+    } catch {
+      nextFiles.discard()
+      layer.remove(nextFiles.directory)
+      throw error
+    }
     doneBytes += files.bytes
     lateByKind.merge(files.late, uniquingKeysWith: +)
-    info.part = next
-    files = try Self.files(directory, info, options, layer, after: files.newest)
-    try files.begin(info)
+    files.closeAll()
+    files = nextFiles
+    info = nextInfo
   }
 
   /// Share of the time between syncs by which one may be early.
@@ -305,18 +336,22 @@ final class RecordingEngine: @unchecked Sendable {
     // From one to the next by the interval, so that those that are early are no more than were asked for.
     nextSync = max(nextSync, now) + Int64(options.syncInterval * 1e9)
     try files.sync()
-    if options.minimumFreeBytes > 0, let free = files.freeBytes, free < options.minimumFreeBytes {
-      throw .fileSystem(
-        path: directory, errno: 28,
-        hint: "\(free) bytes are free, less than the minimum of \(options.minimumFreeBytes): the recording stopped "
-          + "before the disk is full")
-    }
+    if options.minimumFreeBytes > 0 { try checkFreeBytes(for: 0) }
+  }
+
+  /// Looks whether so many bytes more leave the minimum free.
+  private func checkFreeBytes(for size: Int64) throws(MotionKitError) {
+    guard let free = files.freeBytes, free - size < options.minimumFreeBytes else { return }
+    throw .fileSystem(
+      path: directory, errno: 28,
+      hint: "\(free) bytes are free, and the minimum is \(options.minimumFreeBytes): the recording stopped before the"
+        + " disk is full")
   }
 
   private func watchClock() throws(MotionKitError) {
     guard let news = clockWatch?.check(clock: clock) else { return }
     info.anchors.append(news.anchor)
-    try files.write(news.event)
+    if let event = news.event { try files.write(event) }
     try files.flush(.events)
   }
 
@@ -360,6 +395,21 @@ final class RecordingEngine: @unchecked Sendable {
       + batch.altitudes.count * MemoryLayout<AltitudeState>.stride
       + batch.activities.count * MemoryLayout<ActivityState>.stride
       + batch.input.events.reduce(0) { $0 + MemoryLayout<SourceEvent>.stride + $1.detail.utf8.count }
+  }
+
+  /// Longest usual text of a cell with what separates it: seventeen digits, a sign, a point and an exponent.
+  private static let longestText: Int64 = 25
+
+  /// Bytes that a batch's rows may take, at most.
+  private static func textSize(of batch: ProcessedBatch) -> Int64 {
+    func size(_ rows: Int, _ file: SessionFile) -> Int64 {
+      Int64(rows) * Int64(file.columns.count) * longestText
+    }
+    let events = batch.input.events
+    return size(batch.input.samples.count, .accelerometer) + size(batch.motions.count, .deviceMotion)
+      + size(batch.steps.count, .steps) + size(batch.altitudes.count, .altitude)
+      + size(batch.activities.count, .activity) + size(events.count, .events)
+      + events.reduce(0) { $0 + Int64($1.detail.utf8.count) }
   }
 
   private static func count(_ batch: ProcessedBatch, in state: inout Shared) {

@@ -61,11 +61,11 @@ public func checkSession(
 }
 
 extension ReadReport {
-  /// Adds what the derived files lack of the rows that the closing summary tells. Of a recording that was cut nobody
+  /// Adds what the derived files and events.csv lack of the rows that the closing summary tells. Of a recording that was cut nobody
   /// knows how many there were.
   fileprivate mutating func addMissingDerivedRows(of reader: SessionReader) throws(MotionKitError) {
     guard let told = reader.info.closing?.rows else { return }
-    for file in SessionFile.derived {
+    for file in SessionFile.derived + [.events] {
       guard let expected = told[file], expected > 0 else { continue }
       guard reader.files.has(file) else {
         add(.missingFile, file: file.fileName)

@@ -40,19 +40,22 @@ public struct ExportOptions: Hashable, Sendable {
 ///   - directory: The session's directory.
 ///   - options: Rate, method and text.
 ///   - progress: Called now and then with how far it is.
+///   - tolerated: Called once, before the first row, with what was tolerated in the session's files.
 ///   - write: Takes the text, piece by piece.
 /// - Returns: The number of rows.
 /// - Throws: As `SessionReader`, and what `write` throws.
 @discardableResult
 public func exportSession(
   _ directory: String, options: ExportOptions = ExportOptions(), progress: (WorkProgress) -> Void = { _ in },
-  write: (UnsafeRawBufferPointer) throws -> Void
+  tolerated: (ReadReport) -> Void = { _ in }, write: (UnsafeRawBufferPointer) throws -> Void
 ) throws -> Int64 {
   guard (0.001...1e6).contains(options.rate) else {
     throw MotionKitError.unsupported(
       what: "exporting \(options.rate) rows per second", hint: "give a rate from 0.001 to 1000000")
   }
-  return try SessionExport(directory: directory, options: options, progress).run(progress, write)
+  let export = try SessionExport(directory: directory, options: options, progress)
+  tolerated(export.report)
+  return try export.run(progress, write)
 }
 
 private struct SessionExport {
@@ -95,6 +98,8 @@ private struct SessionExport {
 
   /// Bytes of the raw files.
   var size: Int64 = 0
+  /// What was tolerated in the files.
+  var report = ReadReport()
 
   init(directory: String, options: ExportOptions, _ progress: (WorkProgress) -> Void) throws(MotionKitError) {
     self.options = options
@@ -146,6 +151,7 @@ private struct SessionExport {
     }
     for index in series.indices { series[index].settle() }
     series.removeAll { $0.times.isEmpty }
+    report = reader.report
   }
 
   private static func numbers(_ motion: DeviceMotion) -> [Double] {

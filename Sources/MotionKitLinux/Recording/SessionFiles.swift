@@ -21,6 +21,9 @@ final class SessionFiles {
 
   /// Rows are handed to the kernel when this many bytes have gathered, and at the end of each batch.
   private static let flushSize = 256 * 1024
+  /// Bytes of disk that are kept for session.json, so that a recording on a full disk can still say how it ended:
+  /// some kilobytes and, after days, some hundred clock anchors.
+  private static let reservedSize: Int64 = 64 * 1024
 
   let directory: String
   private let layer: any FileLayer
@@ -30,6 +33,9 @@ final class SessionFiles {
   private let packed = RowBuffer()
   private var files: [OpenFile?] = Array(repeating: nil, count: SessionFile.allCases.count)
   private var hasNewNames = false
+  private var reserve: Int32?
+  /// Rows of the parts before this one, for messages.
+  private let rowsBefore: [SessionFile: Int64]
   /// Rows handed to the kernel, by file.
   private(set) var rows: [SessionFile: Int64] = [:]
   /// Bytes handed to the kernel.
@@ -44,9 +50,10 @@ final class SessionFiles {
 
   init(
     directory: String, layer: any FileLayer, info: SessionInfo, writesDerived: Bool, compresses: Bool = false,
-    after newest: (time: Timestamp, kind: SensorKind)? = nil
+    after newest: (time: Timestamp, kind: SensorKind)? = nil, rowsBefore: [SessionFile: Int64] = [:]
   ) {
     self.directory = directory
+    self.rowsBefore = rowsBefore
     self.layer = layer
     self.writesDerived = writesDerived
     self.compresses = compresses
@@ -83,19 +90,24 @@ final class SessionFiles {
     for sensor in present { _ = try opened(SessionFile(sensor.kind)) }
     _ = try opened(.events)
     if writesDerived {
+      let withheld = info.pipeline.withheld
       for file in SessionFile.derived
-      where present.contains(where: { $0.kind == (file == .altitude ? .barometer : .accelerometer) }) {
+      where !withheld.contains(file.output)
+        && present.contains(where: { $0.kind == (file == .altitude ? .barometer : .accelerometer) })
+      {
         _ = try opened(file)
       }
     }
     for file in SessionFile.allCases { try flush(file) }
     try sync()
+    do { reserve = try layer.reserve(Self.reservedSize, in: directory) } catch { throw .file(directory, error) }
   }
 
-  /// Hands everything to the kernel, waits until it is on the disk, and tells what there is.
-  func end(_ ended: String) throws(MotionKitError) -> ClosingSummary {
-    try finish()
-    return summary(ended)
+  /// Takes away what `begin` has made, where nothing has been written since.
+  func discard() {
+    closeAll()
+    for file in SessionFile.allCases { layer.remove(path(file)) }
+    layer.remove(directory + "/session.json")
   }
 
   /// Hands everything to the kernel and waits until it is on the disk.
@@ -228,7 +240,13 @@ final class SessionFiles {
   ///
   /// Compressed rows are handed on at a sync only, or when enough have gathered: small pieces compress badly.
   func flush(_ file: SessionFile) throws(MotionKitError) {
-    if compresses, (files[Self.slot(file)]?.rows.count ?? 0) < Self.flushSize { return }
+    if compresses {
+      guard (files[Self.slot(file)]?.rows.count ?? 0) >= Self.flushSize else { return }
+      // No derived row without its samples, whatever the disk takes.
+      if SessionFile.derived.contains(file) {
+        for raw in SessionFile.raw { try handOn(raw, isLast: false) }
+      }
+    }
     try handOn(file, isLast: false)
   }
 
@@ -244,7 +262,7 @@ final class SessionFiles {
       }
     } catch {
       keepWholeRows(file, open, of: written)
-      throw .file(path(file), error, doing: "\(rows[file] ?? 0) rows kept")
+      throw .file(path(file), error, doing: "\(kept(file)) rows kept")
     }
     handedOn(file, open, written)
   }
@@ -265,10 +283,13 @@ final class SessionFiles {
       // A piece that is not whole is no use, nor is what comes behind it.
       packer.isBroken = true
       try? layer.truncate(open.descriptor, to: open.length)
-      throw .file(path(file), error, doing: "\(rows[file] ?? 0) rows kept")
+      throw .file(path(file), error, doing: "\(kept(file)) rows kept")
     }
     handedOn(file, open, written)
   }
+
+  /// Rows that are in this file and in those of the parts before.
+  private func kept(_ file: SessionFile) -> Int64 { (rowsBefore[file] ?? 0) + (rows[file] ?? 0) }
 
   /// All rows that waited are in the file, in so many bytes.
   private func handedOn(_ file: SessionFile, _ open: OpenFile, _ written: Int) {
@@ -312,18 +333,40 @@ final class SessionFiles {
 
   /// Writes session.json anew.
   func write(_ info: SessionInfo) throws(MotionKitError) {
+    if info.closing != nil { release() }
     do {
       try layer.replace("session.json", in: directory, with: info.jsonText())
     } catch { throw .file(directory + "/session.json", error) }
   }
 
-  /// Bytes left on the disk; nil where it cannot be told.
-  var freeBytes: Int64? { layer.freeBytes(directory) }
+  /// Bytes left on the disk when all rows that wait have been written; nil where it cannot be told.
+  var freeBytes: Int64? {
+    layer.freeBytes(directory).map { free in free - files.reduce(0) { $0 + Int64($1?.rows.count ?? 0) } }
+  }
+
+  private func release() {
+    if let reserve { layer.close(reserve) }
+    reserve = nil
+  }
 
   func closeAll() {
+    release()
     for slot in files.indices {
       if let open = files[slot] { layer.close(open.descriptor) }
       files[slot] = nil
+    }
+  }
+}
+
+extension SessionFile {
+  /// The output of the pipeline that a derived file holds; none for the others.
+  fileprivate var output: PipelineOutputs {
+    switch self {
+    case .deviceMotion: .motion
+    case .steps: .steps
+    case .activity: .activity
+    case .altitude: .altitude
+    default: []
     }
   }
 }

@@ -190,12 +190,19 @@ extension MotionPipeline.Configuration {
       ("gyroscopeTemperature", calibration.gyroscopeTemperature?.json ?? .null),
       ("magnetometer", calibration.magnetometer?.json ?? .null),
     ]
-    return .object([
+    var settings: [(key: String, value: JSONValue)] = [
       ("filter", .object(filterSettings)), ("stepCounter", .object(stepSettings)),
       ("altimeter", .object(altimeterSettings)), ("calibration", .object(calibrationSettings)),
       ("calibratesMagnetometer", .bool(calibratesMagnetometer)), ("motionRate", .real(motionRate)),
-    ])
+    ]
+    let names = Self.withheldNames.filter { withheld.contains($0.output) }.map { JSONValue.string($0.name) }
+    if !names.isEmpty { settings.append(("withheld", .array(names))) }
+    return .object(settings)
   }
+
+  private static let withheldNames: [(name: String, output: PipelineOutputs)] = [
+    ("motion", .motion), ("steps", .steps), ("activity", .activity),
+  ]
 
   init(json: JSONValue, missing: inout [String]) {
     self.init()
@@ -218,6 +225,8 @@ extension MotionPipeline.Configuration {
     filter.accelerometerOffsetSigma = json["filter"]?["accelerometerOffsetSigma"]?.double ?? 0
     calibratesMagnetometer = json["calibratesMagnetometer"]?.bool ?? false
     motionRate = json["motionRate"]?.double ?? 0
+    let names = json["withheld"]?.elements.compactMap { $0.string } ?? []
+    for (name, output) in Self.withheldNames where names.contains(name) { withheld.insert(output) }
     read("stepCounter", "isStrict", \.bool, into: &stepCounter.isStrict)
     read("stepCounter", "height", optional, into: &stepCounter.height)
     read("stepCounter", "stepLengthFactor", optional, into: &stepCounter.stepLengthFactor)

@@ -74,8 +74,7 @@ public struct SessionSummary: Sendable {
     var toSmooth: [SensorSample] = []
     do throws(MotionKitError) {
       while let sample = try reader.next() {
-        if track.first == nil { track.first = sample.time }
-        track.last = sample.time
+        track.take(sample.time)
         sensors[slots[Int(sample.kind.rawValue)]].add(sample)
         let outputs = pipeline.process(sample)
         if info.isSmoothed {
@@ -105,9 +104,26 @@ public struct SessionSummary: Sendable {
     var lastYaw: Double?
     var turn = 0.0
     var activity: ActivityState?
+    /// Seconds without any sample since the activity changed.
+    var silence = 0.0
+
+    /// Seconds without a sample after which nobody knows what was done meanwhile.
+    private static let longestSilence = 3.0
+
+    mutating func take(_ time: Timestamp) {
+      if first == nil { first = time }
+      if let last {
+        let step = time.seconds(since: last)
+        if step > Self.longestSilence { silence += step }
+      }
+      last = time
+    }
 
     mutating func change(to new: ActivityState, _ totals: inout [Activity: Double]) {
-      if let activity { totals[activity.activity, default: 0] += max(0, new.time.seconds(since: activity.time)) }
+      if let activity {
+        totals[activity.activity, default: 0] += max(0, new.time.seconds(since: activity.time) - silence)
+      }
+      silence = 0
       activity = new
     }
   }

@@ -53,8 +53,9 @@ private struct SessionVerifier {
   init(_ directory: String) throws(MotionKitError) {
     self.directory = directory
     reader = try SessionReader(directory: directory)
-    // A part ends where the next one goes on.
-    isCut = reader.info.closing == nil || reader.info.part != nil
+    // A part ends where the next one goes on; a recording that was stopped by its disk has lost its last samples.
+    let losesSamples = reader.info.closing.map { closing in SessionFile.raw.contains { closing.lost[$0] != nil } }
+    isCut = losesSamples ?? true || reader.info.part != nil
     for file in SessionFile.derived where reader.files.has(file) {
       files[file] = try DerivedFile(file, lines: try reader.files.lines(file))
     }
@@ -65,6 +66,7 @@ private struct SessionVerifier {
 
   mutating func run(_ progress: (WorkProgress) -> Void) throws(MotionKitError) -> SessionVerification {
     if let part = reader.info.part, part > 1 {
+      for file in SessionFile.derived where result.difference == nil { try countRows(of: file) }
       result.notes.append(
         "what part \(part) holds was computed on from the part before: compare the whole recording, not a part")
       return try finished()
@@ -88,7 +90,7 @@ private struct SessionVerifier {
         try compare(.deviceMotion, motion.time) { $0.append(row: motion, frame: frame) }
       }
       if outputs.contains(.steps) {
-        for step in pipeline.newSteps { try compare(.steps, step.time) { $0.append(row: step) } }
+        for step in pipeline.newSteps { try compare(.steps, sample.time) { $0.append(row: step) } }
       }
       if outputs.contains(.altitude) {
         let altitude = pipeline.altitude
@@ -126,6 +128,7 @@ private struct SessionVerifier {
     return nil
   }
 
+  /// Compares one row, which came out with the sample of this time.
   private mutating func compare(
     _ file: SessionFile, _ time: Timestamp, _ format: (RowBuffer) -> Void
   ) throws(MotionKitError) {
@@ -148,6 +151,9 @@ private struct SessionVerifier {
       if !isCut, reader.info.closing?.lost[file] == nil {
         // A session that was closed has all of its rows.
         report(file, line: derived.lines.lineNumber + 1, recorded: "", time: time)
+      } else if let told = reader.info.closing?.rows[file], told > result.rows[file] ?? 0 {
+        // So has a part, as many as it says.
+        result.difference = missingRow(file, line: derived.lines.lineNumber + 1)
       }
       return
     }
@@ -159,6 +165,23 @@ private struct SessionVerifier {
     } else {
       report(file, line: line.number, recorded: line.text, time: time)
     }
+  }
+
+  private func missingRow(_ file: SessionFile, line: Int) -> SessionVerification.Difference {
+    let place = files[file]?.lines.place(ofLine: line)
+    return SessionVerification.Difference(
+      path: place?.path ?? directory + "/" + file.fileName, line: place?.line ?? line, column: "", recorded: "",
+      recomputed: "a row, by session.json")
+  }
+
+  /// Of a part that cannot be computed alone: whether it has the rows that it was closed with.
+  private mutating func countRows(of file: SessionFile) throws(MotionKitError) {
+    guard let told = reader.info.closing?.rows[file], told > 0 else { return }
+    var found: Int64 = 0
+    while let line = try files[file]?.lines.next() {
+      if !line.isDamaged, !line.isBlank { found += 1 }
+    }
+    if found < told { result.difference = missingRow(file, line: Int(found) + 2) }
   }
 
   /// Whether the recorder wrote derived files at all.

@@ -38,7 +38,7 @@ public final class SessionWriter: MotionSink, @unchecked Sendable {
     public var bufferLimit = 8 * 1024 * 1024
     /// What happens when they do not fit.
     public var whenFull: FullBufferPolicy = .drop
-    /// The recording stops before the disk has less than this many bytes left; checked at each sync.
+    /// The recording stops before the disk has less than this many bytes left.
     public var minimumFreeBytes: Int64 = 0
     /// Whether the recording is made in parts, each a session of its own in a directory of its own (`part-0001`, …);
     /// the directory over them is read as one session.

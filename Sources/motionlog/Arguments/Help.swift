@@ -30,7 +30,7 @@ enum Help {
       "",
       "exit codes: 0 done, 1 failed while running (no sample came, a sensor was lost and not back at the end, …),",
       "  2 bad usage, 3 no such device, sensor, scene or recording, 4 not permitted, 5 bad input file,",
-      "  6 finished, but samples were lost (gaps, overruns, late ones), 130 and 143 cut short by a signal",
+      "  6 finished, but samples were lost (gaps, overruns, late ones), 128 and more cut short by a signal",
       "",
     ]
     return lines.joined(separator: "\n")

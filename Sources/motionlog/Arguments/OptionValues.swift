@@ -21,13 +21,15 @@ enum OptionValues {
     return value * factor
   }
 
-  /// A size such as `100MB`, `64kB` or `1GiB`, in bytes. The B is needed: `10m` is ten minutes.
+  /// A size such as `100MB`, `64kB` or `1GiB`, in bytes, in small or capital letters. The B is needed: `10m` is ten
+  /// minutes.
   static func size(_ text: String, option: Option, orTime: Bool = false) throws(UsageError) -> Int64 {
     let units: [(suffix: String, bytes: Double)] = [
-      ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12), ("KiB", 1024), ("MiB", 1_048_576), ("GiB", 1_073_741_824),
-      ("B", 1),
+      ("kib", 1024), ("mib", 1_048_576), ("gib", 1_073_741_824), ("kb", 1e3), ("mb", 1e6), ("gb", 1e9), ("tb", 1e12),
+      ("b", 1),
     ]
-    guard let unit = units.first(where: { text.hasSuffix($0.suffix) }),
+    let lower = text.lowercased()
+    guard let unit = units.first(where: { lower.hasSuffix($0.suffix) }),
       let value = decimal(text.dropLast(unit.suffix.count)), value > 0, value * unit.bytes < 1e18
     else {
       let time = orTime ? ", or a time such as 10m or 1h" : ""
@@ -35,6 +37,29 @@ enum OptionValues {
     }
     return Int64(value * unit.bytes)
   }
+
+  /// The size or the length of the parts of a recording. A number alone is seconds, as everywhere.
+  static func rotation(_ text: String, option: Option) throws(UsageError) -> SessionWriter.Rotation {
+    if text.lowercased().hasSuffix("b") {
+      let bytes = try size(text, option: option, orTime: true)
+      guard bytes >= leastPartSize else {
+        throw .badValue(option: option.long, value: text, expected: "at least 10kB or 1s")
+      }
+      return .bytes(bytes)
+    }
+    guard let seconds = try? duration(text, option: option) else {
+      throw .badValue(option: option.long, value: text, expected: "a time such as 10m or 1h, or a size such as 100MB")
+    }
+    guard seconds >= leastPartTime else {
+      throw .badValue(option: option.long, value: text, expected: "at least 10kB or 1s")
+    }
+    return .seconds(seconds)
+  }
+
+  /// Each part has a session.json and ten files with a header: some kilobytes.
+  private static let leastPartSize: Int64 = 10_000
+  /// Seconds.
+  private static let leastPartTime = 1.0
 
   /// What is not within these is a slip of the keyboard; all that is lies far within 64-bit nanoseconds.
   ///

@@ -91,6 +91,7 @@ struct Command: Sendable {
       text: [
         "Writes raw samples and everything computed from them into the new directory DIR (default: motion- and the",
         "time) and prints its name. m or SIGUSR1 marks an event. Data reach the disk at least once a second.",
+        "Ctrl-C, SIGTERM, SIGHUP, SIGQUIT, SIGPWR or SIGXCPU ends it in order; a second one at once.",
       ],
       options: starting + [
         .motionRate, .rotate, .syncInterval, .minFree, .compress, .raw, .fused, .label, .origin, .speed, .history,

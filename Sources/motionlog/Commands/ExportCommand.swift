@@ -7,11 +7,14 @@ enum ExportCommand {
     let directory = try arguments.directory(for: "export")
     let options = try options(arguments)
     var bar = ProgressBar("exporting")
+    var report = ReadReport()
+    defer { for note in report.notes { context.console.note(note) } }
     guard let path = try arguments.path(.output, expected: "a file"), path != "-" else {
       // Rows on the same terminal would tear the bar.
       let hasBar = isatty(STDOUT_FILENO) == 0
       try exportSession(
         directory, options: options, progress: { if hasBar { bar.show($0, &context.console) } },
+        tolerated: { report = $0 },
         write: { try context.output.write(String(decoding: $0, as: UTF8.self)) })
       context.console.clearProgress()
       try context.output.flush()
@@ -19,7 +22,8 @@ enum ExportCommand {
     }
     let rows = try NewFile.write(path) { file in
       try exportSession(
-        directory, options: options, progress: { bar.show($0, &context.console) }, write: { try file.write($0) })
+        directory, options: options, progress: { bar.show($0, &context.console) }, tolerated: { report = $0 },
+        write: { try file.write($0) })
     }
     context.console.clearProgress()
     context.console.note("wrote \(Format.count(rows, "row")) to \(path)")

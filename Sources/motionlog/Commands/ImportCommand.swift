@@ -12,9 +12,15 @@ enum ImportCommand {
     let report = try importLog(arguments.operands, to: directory, options: options) { bar.show($0, &context.console) }
     context.console.clearProgress()
     for warning in report.warnings + report.readReport.notes { context.console.note(warning) }
-    for jump in report.discontinuities {
+    for jump in report.discontinuities.prefix(mostJumps) {
       context.console.note(
         "\(jump.file):\(jump.line): the time jumps by \(Format.fixed(jump.step, 3, sign: true)) s; closed")
+    }
+    if report.discontinuities.count > mostJumps {
+      let steps = report.discontinuities.map { abs($0.step) }
+      context.console.note(
+        "the time jumps \(report.discontinuities.count) times in all, by up to \(Format.fixed(steps.max() ?? 0, 3)) s; closed"
+      )
     }
     if context.console.isVerbose {
       for line in report.ignored { context.console.note("not used: \(line)") }
@@ -32,6 +38,9 @@ enum ImportCommand {
     try context.output.flush()
     return .done
   }
+
+  /// Jumps of the times that are told one by one.
+  private static let mostJumps = 5
 
   private static func options(_ arguments: ParsedArguments) throws(UsageError) -> ImportOptions {
     var options = ImportOptions()

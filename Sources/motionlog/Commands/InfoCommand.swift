@@ -53,9 +53,10 @@ enum InfoCommand {
         "", "pitch \(degreesRange(summary.pitch)), roll \(degreesRange(summary.roll)), yaw \(degreesRange(summary.yaw))"
       )
     } else {
-      add("attitude", "none")
+      add("attitude", info.pipeline.withheld.contains(.motion) ? "not told by these samples: see the notes" : "none")
     }
-    add("steps", "\(summary.steps)")
+    let hasSteps = !info.pipeline.withheld.contains(.steps)
+    add("steps", hasSteps ? "\(summary.steps)" : "not told by these samples: see the notes")
     if let altitude = summary.altitude {
       add(
         "altitude",
@@ -161,7 +162,7 @@ enum InfoCommand {
     add("pitch_rad", summary.pitch)
     add("roll_rad", summary.roll)
     add("yaw_rad", summary.yaw)
-    object.add("steps", summary.steps)
+    if !info.pipeline.withheld.contains(.steps) { object.add("steps", summary.steps) }
     add("relative_altitude_m", summary.altitude)
     object.add("ascent_m", summary.ascent)
     object.add("descent_m", summary.descent)

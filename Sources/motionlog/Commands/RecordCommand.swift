@@ -44,7 +44,7 @@ enum RecordCommand {
     let uri = started.description.uri
     options.watchesClocks = uri.hasPrefix("local:") || uri.hasPrefix("usb:")
     let writer = try SessionWriter(directory: directory, info: info, options: options)
-    Signals.shared.setHoldsData(true)
+    Signals.shared.setHoldsData(true, tells: !context.console.isQuiet)
     defer { Signals.shared.setHoldsData(false) }
 
     var progress = RecordProgress(started)
@@ -67,9 +67,20 @@ enum RecordCommand {
     context.console.endProgress()
     let isHistoryBroken = started.history?.finish(&context.console) ?? false
     if let fused, case .success = result { for line in try fused.finish() { context.console.note(line) } }
-    let summary = try writer.finish(ended: words(for: result), counters: run.counters)
-    try context.output.line(path: directory)
-    try context.output.flush()
+    let summary: ClosingSummary
+    do {
+      summary = try writer.finish(ended: words(for: result), counters: run.counters)
+    } catch {
+      let kept = rows(writer.progress.rows)
+      context.console.note("kept in \(directory): " + (kept.isEmpty ? "no sample" : kept))
+      throw error
+    }
+    do {
+      try context.output.line(path: directory)
+      try context.output.flush()
+    } catch OutputError.closed {
+      // How the recording went counts, not whether anybody reads its name.
+    }
     let hasLost = report(summary, progress, bytes: writer.progress.bytes, &context.console)
     return try context.exitCode(
       of: try result.get(), of: run, started, losses: progress.losses, hasLost: hasLost,
@@ -94,52 +105,33 @@ enum RecordCommand {
     if let text = arguments[.minFree] { options.minimumFreeBytes = try OptionValues.size(text, option: .minFree) }
     options.compresses = arguments.has(.compress)
     options.writesDerivedFiles = !arguments.has(.raw)
-    if let text = arguments[.rotate] {
-      // No size is without its B, no time has one.
-      options.rotation =
-        text.hasSuffix("B")
-        ? .bytes(try OptionValues.size(text, option: .rotate, orTime: true))
-        : .seconds(try rotationTime(text))
-      // Smaller ones are a slip: a directory for every few rows.
-      switch options.rotation {
-      case .bytes(..<smallestPart.bytes), .seconds(..<smallestPart.seconds):
-        throw .badValue(option: Option.rotate.long, value: text, expected: "at least 10kB or 1s")
-      default: break
-      }
-    }
+    if let text = arguments[.rotate] { options.rotation = try OptionValues.rotation(text, option: .rotate) }
     return options
-  }
-
-  /// The smallest part of a recording.
-  private static let smallestPart = (bytes: Int64(10_000), seconds: 1.0)
-
-  private static func rotationTime(_ text: String) throws(UsageError) -> Double {
-    do { return try OptionValues.duration(text, option: .rotate) } catch {
-      throw .badValue(option: Option.rotate.long, value: text, expected: "a time such as 10m or 1h, or a size: 100MB")
-    }
   }
 
   /// How a run ended, as the recording says it.
   private static func words(for result: Result<RunEnd, any Error>) -> String {
     switch result {
-    case .success(.signal(SIGINT)): "interrupted by SIGINT"
-    case .success(.signal(SIGTERM)): "interrupted by SIGTERM"
-    case .success(.signal(let number)): number == SIGHUP ? "interrupted by SIGHUP" : "interrupted by signal \(number)"
+    case .success(.signal(let number)): "interrupted by \(Signals.name(number))"
     case .success: "finished"
     case .failure(let error): "stopped: \(ErrorReport(error).message)"
     }
+  }
+
+  /// How many samples there are of what.
+  private static func rows(_ rows: [SessionFile: Int64]) -> String {
+    SensorKind.allCases.compactMap { kind in rows[SessionFile(kind)].map { "\($0) \(kind.name)" } }
+      .joined(separator: ", ")
   }
 
   /// Says what was recorded; returns whether samples were lost.
   private static func report(
     _ summary: ClosingSummary, _ progress: RecordProgress, bytes: Int64, _ console: inout Console
   ) -> Bool {
-    let rows = SensorKind.allCases.compactMap { kind in
-      summary.rows[SessionFile(kind)].map { "\($0) \(kind.name)" }
-    }
+    let rows = rows(summary.rows)
     console.note(
       "\(Format.fixed(summary.duration, 1)) s recorded: "
-        + (rows.isEmpty ? "no sample came" : rows.joined(separator: ", ")) + ", \(Format.bytes(bytes))")
+        + (rows.isEmpty ? "no sample came" : rows) + ", \(Format.bytes(bytes))")
     var losses: [String] = []
     for file in SessionFile.allCases {
       if let lost = summary.lost[file], lost > 0 { losses.append("\(lost) rows of \(file.fileName) not written") }

@@ -14,6 +14,8 @@ enum SmoothedReplay {
     let started = try context.start(settings, pacing: .unpaced)
     let (input, end) = try read(started, &context)
     if case .signal(let signal) = end { return .interrupted(signal: signal) }
+    var watch = LossWatch(started.description)
+    for line in watch.take(input.events) { context.console.note(line) }
     let isTerminal = Terminal.isInteractive(STDERR_FILENO)
     if isTerminal { context.console.progress("smoothing \(Format.count(Int64(input.samples.count), "sample"))") }
     var batches = SmoothedBatches(of: input, settings: started.configuration)

@@ -5,7 +5,7 @@ import SensorFusion
 struct LossWatch {
   /// The devices that are lost and have not come back, in the order they were lost, with the reason.
   private(set) var lost: [(device: String, reason: String)] = []
-  /// Recorded losses are over: a recording that is played again has lost nothing.
+  /// Recorded losses are over: a recording that is played again has lost nothing. What its reader tolerates is news.
   private let isReplay: Bool
   /// When a line of each name was last given.
   private var said: [String: Timestamp] = [:]
@@ -16,7 +16,9 @@ struct LossWatch {
   /// Events that mean that samples are missing.
   static let lossEvents = ["gap", "overrun", "overflow", "late", "lost"]
   /// Events that someone who watches a run should know of. Gaps are in the progress and at the end.
-  private static let important: Set<String> = ["lost", "found", "overrun", "clock_step", "capture", "rate"]
+  private static let important: Set<String> = [
+    "lost", "found", "overrun", "clock_step", "capture", "rate", "suspend",
+  ]
   /// Those that can come with every batch.
   private static let frequent: Set<String> = ["overrun", "clock_step"]
   /// Seconds between lines about those.
@@ -42,7 +44,9 @@ struct LossWatch {
   }
 
   /// Whether `take` tells of such an event.
-  func watches(_ event: SourceEvent) -> Bool { !isReplay && Self.important.contains(event.name) }
+  func watches(_ event: SourceEvent) -> Bool {
+    isReplay ? event.name == "tolerated" : Self.important.contains(event.name)
+  }
 
   /// What a line about the devices that are lost now calls them.
   var names: String { lost.map(\.device).joined(separator: ", ") }

@@ -100,7 +100,7 @@ enum Terminal {
   /// Gives the terminal back if the program crashes.
   static func restoreOnCrash() {
     _ = leave.count  // initialised here, not in the handler
-    for number in [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGQUIT] {
+    for number in [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT] {
       signal(number) { number in
         Terminal.restore()
         signal(number, SIG_DFL)

@@ -10,7 +10,7 @@ private struct Bench {
   let mailbox: Locked<CaptureMailbox>
   var assembler: StreamAssembler
   var batch = SampleBatch()
-  let kernel = KernelClockOffsets(realtime: 0, monotonic: 0, tai: 0)
+  var kernel = KernelClockOffsets(realtime: 0, monotonic: 0, tai: 0)
 
   init(_ kinds: [SensorKind], isRemote: Bool = false, rate: Double = 100, reportLatency: Double = 0) {
     let types: [SensorKind: String] = [.accelerometer: "accel", .gyroscope: "anglvel", .magnetometer: "magn"]
@@ -76,6 +76,40 @@ private struct Bench {
     #expect(bench.batch.events[2].detail.contains("accelerometer: 1499 missing in 1 gap"))
     // The gyroscope never waited for longer than the watermark.
     #expect(bench.batch.samples.count { $0.kind == .gyroscope } == 2000)
+  }
+
+  @Test("a sleep of the machine is an event and a gap, and nobody is called silent for it")
+  func suspend() {
+    var bench = Bench([.accelerometer])
+    bench.start(.accelerometer, at: 10 * Self.second)
+    var acted: [Int64] = []
+    func run(_ now: Int64, _ bench: inout Bench) {
+      bench.run(at: now)
+      for _ in bench.assembler.silentDevices(now: now) { acted.append(now) }
+    }
+    for tick: Int64 in 1...200 {
+      let now = 10 * Self.second + tick * 10 * Self.ms
+      bench.put(.accelerometer, times: [now], at: now)
+      run(now, &bench)
+    }
+    // An hour of the boot clock in which nothing ran; the first look comes before the first sample.
+    let asleep = 3600 * Self.second
+    bench.kernel.monotonic += asleep
+    let woke = 12 * Self.second + asleep
+    for tick: Int64 in 0..<50 { run(woke + tick * 10 * Self.ms, &bench) }
+    #expect(acted.isEmpty)
+    for tick: Int64 in 50...200 {
+      let now = woke + tick * 10 * Self.ms
+      bench.put(.accelerometer, times: [now], at: now)
+      run(now, &bench)
+    }
+    #expect(acted.isEmpty)
+    #expect(bench.batch.events.map(\.name) == ["suspend", "gap"])
+    #expect(bench.batch.events.first?.time.nanoseconds == woke)
+    #expect(bench.batch.events.first?.detail.hasPrefix("the machine slept for 3600.0 s") == true)
+    // Who says nothing after that is silent.
+    for tick: Int64 in 201...500 { run(woke + tick * 10 * Self.ms, &bench) }
+    #expect(acted.count == 1)
   }
 
   @Test("a device that fails again and again is reported once, then found once")

@@ -26,6 +26,10 @@ final class FaultyFileLayer: FileLayer, @unchecked Sendable {
     var largestWrite = Int.max
     var syncs = 0
     var free: Int64?
+    /// What is told to be free is what fits.
+    var freeIsSpace = false
+    /// Bytes held by open files without a name.
+    var reserved: [Int32: Int] = [:]
   }
 
   let state = Locked(State())
@@ -40,6 +44,7 @@ final class FaultyFileLayer: FileLayer, @unchecked Sendable {
   func create(_ path: String, isNew: Bool) throws(FileFault) -> Int32 {
     try run { state -> Result<Int32, FileFault> in
       if isNew, state.files[path] != nil { return .failure(FileFault(errno: EEXIST)) }
+      if let old = state.files[path], let space = state.space { state.space = space + old.bytes.count }
       state.files[path] = File()
       state.next += 1
       state.paths[state.next] = path
@@ -74,7 +79,9 @@ final class FaultyFileLayer: FileLayer, @unchecked Sendable {
   func truncate(_ file: Int32, to length: Int64) throws(FileFault) {
     try run { state -> Result<Void, FileFault> in
       let path = state.paths[file] ?? ""
-      let whole = (state.files[path]?.bytes ?? []).prefix(Int(length))
+      let old = state.files[path]?.bytes ?? []
+      let whole = old.prefix(Int(length))
+      if let space = state.space { state.space = space + old.count - whole.count }
       state.files[path]?.bytes = Array(whole)
       return .success(())
     }
@@ -96,18 +103,40 @@ final class FaultyFileLayer: FileLayer, @unchecked Sendable {
   func rename(_ path: String, to newPath: String) throws(FileFault) {
     try run { state -> Result<Void, FileFault> in
       let moved = state.files.removeValue(forKey: path)
+      if let old = state.files[newPath], let space = state.space { state.space = space + old.bytes.count }
       state.files[newPath] = moved
       for (descriptor, name) in state.paths where name == path { state.paths[descriptor] = newPath }
       return .success(())
     }
   }
 
-  func remove(_ path: String) { state.withLock { $0.files[path] = nil } }
-  func close(_ file: Int32) {}
+  func remove(_ path: String) {
+    state.withLock { state in
+      guard let file = state.files.removeValue(forKey: path), let space = state.space else { return }
+      state.space = space + file.bytes.count
+    }
+  }
+  func reserve(_ bytes: Int64, in directory: String) throws(FileFault) -> Int32? {
+    try run { state -> Result<Int32?, FileFault> in
+      state.next += 1
+      guard let space = state.space else { return .success(state.next) }
+      guard space >= Int(bytes) else { return .failure(FileFault(errno: ENOSPC)) }
+      state.space = space - Int(bytes)
+      state.reserved[state.next] = Int(bytes)
+      return .success(state.next)
+    }
+  }
+  func close(_ file: Int32) {
+    state.withLock { state in
+      if let bytes = state.reserved.removeValue(forKey: file), let space = state.space { state.space = space + bytes }
+    }
+  }
   func isLinked(_ file: Int32) -> Bool {
     state.withLock { state in state.files[state.paths[file] ?? ""]?.isLinked ?? false }
   }
-  func freeBytes(_ path: String) -> Int64? { state.withLock { $0.free } }
+  func freeBytes(_ path: String) -> Int64? {
+    state.withLock { $0.freeIsSpace ? $0.space.map { Int64($0) } : $0.free }
+  }
 
   func stall() { state.withLock { $0.isStalled = true } }
   func goOn() {
@@ -147,6 +176,16 @@ final class FaultyFileLayer: FileLayer, @unchecked Sendable {
     mkdir(directory, 0o755)
     for (path, file) in state.withLock({ $0.files }) {
       writeFile(directory + "/" + (path.split(separator: "/").last.map(String.init) ?? ""), file.bytes)
+    }
+  }
+
+  /// The same with the directories below `root`.
+  func materialize(_ root: String, in directory: String) {
+    mkdir(directory, 0o755)
+    for (path, file) in state.withLock({ $0.files }).sorted(by: { $0.key < $1.key }) {
+      let names = path.dropFirst(root.count + 1).split(separator: "/").map(String.init)
+      if names.count > 1 { mkdir(directory + "/" + names[0], 0o755) }
+      writeFile(directory + "/" + names.joined(separator: "/"), file.bytes)
     }
   }
 }

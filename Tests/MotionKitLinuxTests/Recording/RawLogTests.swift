@@ -99,7 +99,7 @@ struct RawLogTests {
 
   @Test(arguments: [
     ("mobgap/TimeMeasure1_Test5_Trial1.csv", "--rate"), ("mpu6050_pms67/imu_data.csv", "--accel-unit"),
-    ("stm32_baro_serial", "--rate"), ("xio", "one by one"), ("phyphox_steps", "no table"),
+    ("stm32_baro_serial", "--rate"), ("xio", "one by one"), ("phyphox_steps", "one by one"),
   ])
   func asksWhereTheLogDoesNotTell(path: String, word: String) throws {
     let directory = TemporaryDirectory()

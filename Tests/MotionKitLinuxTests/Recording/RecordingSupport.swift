@@ -59,17 +59,26 @@ struct SeededGenerator: RandomNumberGenerator {
 
 /// Clocks that stand still until a test moves them.
 final class TestClock: SessionClock, PacingClock, @unchecked Sendable {
-  private let state = Locked((monotonic: Int64(1_000_000_000), utcOffset: Int64(1_700_000_000_000_000_000)))
+  private struct Readings {
+    var monotonic: Int64 = 1_000_000_000
+    var slept: Int64 = 0
+    var utcOffset: Int64 = 1_700_000_000_000_000_000
+  }
+  private let state = Locked(Readings())
 
   func monotonic() -> Int64 { state.withLock { $0.monotonic } }
   var nanoseconds: Int64 { monotonic() }
   var utcNanoseconds: Int64 { anchor().utcNanoseconds }
   func anchor() -> ClockAnchor {
     state.withLock {
-      ClockAnchor(time: Timestamp(nanoseconds: $0.monotonic), utcNanoseconds: $0.monotonic + $0.utcOffset)
+      let boot = $0.monotonic + $0.slept
+      return ClockAnchor(time: Timestamp(nanoseconds: boot), utcNanoseconds: boot + $0.utcOffset)
     }
   }
+  func slept() -> Int64 { state.withLock { $0.slept } }
   func advance(seconds: Double) { state.withLock { $0.monotonic += Int64(seconds * 1e9) } }
+  /// The machine sleeps: the boot clock and the wall clock go on, the monotonic clock stands.
+  func sleep(seconds: Double) { state.withLock { $0.slept += Int64(seconds * 1e9) } }
   func stepWallClock(seconds: Double) { state.withLock { $0.utcOffset += Int64(seconds * 1e9) } }
   /// Waiting takes no time: the clock moves at once.
   func wait(until deadline: Int64) { state.withLock { $0.monotonic = max($0.monotonic, deadline) } }

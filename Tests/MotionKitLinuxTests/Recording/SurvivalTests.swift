@@ -274,16 +274,28 @@ private func isFileSystem(_ error: any Error, _ code: Int32, _ text: String) -> 
     options.minimumFreeBytes = 1_000_000
     let writer = try SessionWriter.manual(
       "/s", info: testInfo([.accelerometer]), options: options, layer: layer, clock: clock)
-    layer.state.withLock { $0.free = 1_000_001 }
+    layer.state.withLock { $0.free = 1_000_150 }
     try writer.consume(batch([sample(1, .accelerometer, 1)]))
-    clock.advance(seconds: 2)
     writer.drain()
+    // No room for two rows more.
+    try writer.consume(batch([sample(2, .accelerometer, 1), sample(3, .accelerometer, 1)]))
+    writer.drain()
+    func isTold(_ error: any Error) -> Bool { isFileSystem(error, ENOSPC, "1000150 bytes are free") }
+    #expect { try writer.consume(batch([])) } throws: { isTold($0) }
+    #expect(layer.rows(.accelerometer) == 1)
+  }
+
+  @Test func aDiskThatOthersFillIsNoticedWithoutRows() throws {
+    let layer = FaultyFileLayer()
+    let clock = TestClock()
+    var options = SessionWriter.Options()
+    options.minimumFreeBytes = 1_000_000
+    let writer = try SessionWriter.manual(
+      "/s", info: testInfo([.accelerometer]), options: options, layer: layer, clock: clock)
     layer.state.withLock { $0.free = 999_999 }
-    try writer.consume(batch([sample(2, .accelerometer, 1)]))
     clock.advance(seconds: 2)
     writer.drain()
     #expect { try writer.consume(batch([])) } throws: { isFileSystem($0, ENOSPC, "999999 bytes are free") }
-    #expect(layer.rows(.accelerometer) == 2)
   }
 
   @Test(arguments: [14_400.0, -1.0, 0.06]) func stepsOfTheWallClockAreEventsAndAnchors(step: Double) throws {

@@ -30,13 +30,19 @@ struct ImportColumn: Equatable {
   /// The unit as the header has it; nil where it has none.
   var unit: String?
 
-  /// Reads a column's name.
-  init(name: String) {
+  /// Reads a column's name. `unit` is that of a row of units below the names; empty where there is none.
+  init(name: String, unit below: String = "") {
     self.name = name
     let (title, bracketed) = Self.splitUnit(name)
     var words = Self.words(title)
     var unit = bracketed
     if unit == nil { unit = Self.takeUnit(from: &words) }
+    if !below.isEmpty { unit = below }
+    // `millis`, `us`: a clock's name is its unit.
+    if unit == nil, words.count == 1, ImportUnit.timeDecimals(words[0]) != nil, words[0].count > 1 {
+      unit = words[0]
+      words = ["time"]
+    }
     role = Self.role(words, hasDateText: unit.map { Self.isDateText($0) } ?? false)
     self.unit = unit.flatMap { Self.isDateText($0) ? nil : $0 }
   }
@@ -77,14 +83,20 @@ struct ImportColumn: Equatable {
     return words
   }
 
+  /// Words of the longest unit that is spelled out, `meters per second squared`.
+  private static let longestUnit = 5
+
   /// Takes a unit off the end of names such as `raw_angular_rate_x_deg_per_s` and `x_m_s2`.
   private static func takeUnit(from words: inout [String]) -> String? {
-    for length in stride(from: min(3, words.count - 1), through: 1, by: -1) {
-      let unit = words.suffix(length).joined(separator: "_")
-      let isKnown =
+    for length in stride(from: min(Self.longestUnit, words.count - 1), through: 1, by: -1) {
+      func isKnown(_ unit: String) -> Bool {
         ImportUnit.timeDecimals(unit) != nil || ImportQuantity.allCases.contains { ImportUnit.table($0)[unit] != nil }
+      }
+      var unit = words.suffix(length).joined(separator: "_")
+      // `nT` and `inHg` have a capital inside, which begins a word.
+      if length == 2, !isKnown(unit) { unit = words.suffix(length).joined() }
       // A last `g` or `t` after an axis is a unit, alone it is a name; a last `s` may be a plural.
-      guard isKnown else { continue }
+      guard isKnown(unit) else { continue }
       words.removeLast(length)
       return unit
     }
@@ -139,9 +151,22 @@ struct ImportColumn: Equatable {
     return .time(rank: TimeRank.plain)
   }
 
+  /// The quantity that a column's name speaks of, with an axis, though the name as a whole is not understood (`gyro_x_foo`);
+  /// nil for other columns.
+  var resemblance: ImportQuantity? {
+    guard role == .unknown else { return nil }
+    var words = Self.words(Self.splitUnit(name).title)
+    guard Set(words).isDisjoint(with: Self.ignoredWords) else { return nil }
+    while words.count > 1 {
+      words.removeLast()
+      if case .value(let quantity, _, _) = Self.axisRole(words, Set(words)) { return quantity }
+    }
+    return nil
+  }
+
   private static func axisRole(_ words: [String], _ all: Set<String>) -> Role {
-    // `X-axis`, `X_value`.
-    if words.count > 1, let last = words.last, ["axis", "value"].contains(last) {
+    // `X-axis`, `X_value`, `X_CAL`.
+    if words.count > 1, let last = words.last, ["axis", "value", "cal", "calibrated", "filtered"].contains(last) {
       return axisRole(words.dropLast(), all.subtracting([last]))
     }
     guard let last = words.last, let letter = last.last, let axis = ["x": 0, "y": 1, "z": 2][letter] else {

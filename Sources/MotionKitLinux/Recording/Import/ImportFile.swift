@@ -43,12 +43,28 @@ struct ImportFile {
         }
         continue
       }
-      for directory in [path, path + "/meta"] {
-        for name in (try? SystemFileLayer().list(directory)) ?? [] where isLog(name) {
-          files.append(ImportFile(path: directory + "/" + name))
-        }
+      let names = (try? SystemFileLayer().list(path)) ?? []
+      if names.contains("session.json"), let raw = SessionFile.raw.first(where: { names.contains($0.fileName) }) {
+        throw .unsupported(
+          what: "importing '\(path)'",
+          hint:
+            "it is a recording of this program already (session.json, \(raw.fileName)): replay, info, check and export"
+            + " take it as it is")
       }
+      files += logs(in: path, names)
     }
     return files
+  }
+
+  /// The logs of a directory and of `meta` in it; where it has none itself, those of the directories in it.
+  private static func logs(in path: String, _ names: [String]) -> [ImportFile] {
+    let own = names.filter(isLog).map { ImportFile(path: path + "/" + $0) }
+    let deeper = own.isEmpty ? names : names.filter { $0 == "meta" }
+    return own
+      + deeper.filter { !$0.hasPrefix(".") && $0 != "__MACOSX" }.flatMap { name in
+        ((try? SystemFileLayer().list(path + "/" + name)) ?? []).filter(isLog).map {
+          ImportFile(path: path + "/" + name + "/" + $0)
+        }
+      }
   }
 }

@@ -29,18 +29,30 @@ struct ImportFormat {
 
   /// Recognises a file by its name and header.
   init(fileName: String, layout: ImportLayout, metadata: SensorLoggerMetadata) {
-    columns = layout.names.map { ImportColumn(name: $0) }
+    columns = layout.names.enumerated().map { index, name in
+      ImportColumn(name: name, unit: layout.units.indices.contains(index) ? layout.units[index] : "")
+    }
     let base = Self.baseName(fileName)
     let names = layout.names
     if names.isEmpty {
+      // Without names a column is known by its number.
+      columns = (layout.preview.first ?? []).indices.map { ImportColumn(name: "\($0 + 1)") }
       senslogs(base, width: layout.preview.first?.count ?? 0)
     } else if names.prefix(2) == ["time", "seconds_elapsed"] {
       sensorLogger(base, metadata)
     } else if names.contains(where: { $0.hasPrefix("accelerometerAcceleration") && $0.lowercased().hasSuffix("(g)") }) {
       name = "SensorLog (iOS)"
       sign = .coreMotion
-    } else if names.contains(where: { $0.lowercased() == "gfx" }) {
+    } else if names.contains(where: { $0.lowercased() == "gfx" }) || Self.isPhysicsToolbox(names) {
       physicsToolbox()
+    } else if names.contains(where: { $0.hasSuffix("angular_velocity.x") }) {
+      ros()
+    } else if names.contains("SampleTimeFine") {
+      // Xsens counts tenths of a millisecond.
+      name = "Xsens"
+      sign = .specificForce
+      units = [.acceleration: "m/s2"]
+      timeUnit = "0.1ms"
     } else if names.contains(where: { $0.hasPrefix("Time since start in ms") }) {
       name = "AndroSensor"
       sign = .specificForce
@@ -99,6 +111,27 @@ struct ImportFormat {
     for index in columns.indices where columns[index].name == "time" {
       columns[index].role = .time(rank: ImportColumn.TimeRank.plain)
     }
+  }
+
+  /// ROS, sensor_msgs/Imu as a table: linear_acceleration has gravity in it (REP 145).
+  private mutating func ros() {
+    name = "ROS"
+    sign = .specificForce
+    units = [.acceleration: "m/s2", .rotation: "rad/s"]
+    for index in columns.indices {
+      if case .value(.linearAcceleration, let axis, _) = columns[index].role {
+        columns[index].role = .value(.acceleration, axis: axis, isUncalibrated: false)
+      }
+    }
+  }
+
+  /// Physics Toolbox's files of one sensor have these columns and no others.
+  private static func isPhysicsToolbox(_ names: [String]) -> Bool {
+    let lower = names.map { $0.lowercased() }.filter { !$0.isEmpty }
+    return [
+      ["time", "wx", "wy", "wz"], ["time", "wx", "wy", "wz", "wt"], ["time", "ax", "ay", "az", "at"],
+      ["time", "bx", "by", "bz", "bt"],
+    ].contains(lower)
   }
 
   /// Physics Toolbox: gF with gravity in g, a without in m/s².

@@ -16,35 +16,47 @@ struct ImportLayout {
   /// The cells of the first rows.
   var preview: [[String]] = []
 
+  /// Units below the names, a cell each; empty where there is no such line.
+  var units: [String] = []
+  /// Whether numbers have points between thousands, beside a decimal comma.
+  var hasThousands = false
+  /// Whether there is nothing but a header.
+  var isHeaderOnly: Bool { headerLine > 0 && preview.isEmpty }
+
   /// Looks at the beginning of a file; nil if it holds no rows of cells.
   init?(path: String) throws(MotionKitError) {
-    let reader = try LineReader(path: path)
-    var lines: [(number: Int, text: String)] = []
+    let reader = try importLines(path)
+    var lines: [Line] = []
     while lines.count < Self.longestPreamble + Self.previewRows, let line = try reader.next() {
-      if line.number == 1, line.count >= 2, line.start[0] == 0xFF || line.start[0] == 0xFE {
-        throw .invalidFile(path: path, line: 1, column: 1, reason: "it is UTF-16 text; save it as UTF-8")
-      }
       if line.isDamaged || line.isBlank { continue }
       // What tells a spreadsheet the separator is no header.
       if line.number == 1, line.count <= 6, line.text.lowercased().hasPrefix("sep=") { continue }
-      lines.append((line.number, Self.decode(line)))
+      lines.append(Line(number: line.number, text: Self.decode(line)))
     }
     // To look at, a last line without an end is as good as any; it never becomes a sample.
-    if lines.count < Self.longestPreamble, let rest = reader.rest() { lines.append((rest.number, Self.decode(rest))) }
-    guard let start = findHeader(lines) else { return nil }
-    let first = lines[start]
-    let cells = CSVText.cells(first.text, separator: separator)
-    var rows = lines[start...]
-    if cells.contains(where: { Self.isNumber($0) || Self.isDate($0) }), separator == 0x20 || !Self.looksLikeNames(cells)
-    {
-      headerLine = 0
-    } else {
-      headerLine = first.number
-      names = cells
-      rows = rows.dropFirst()
+    if lines.count < Self.longestPreamble, let rest = reader.rest() {
+      lines.append(Line(number: rest.number, text: Self.decode(rest)))
     }
-    for row in rows.prefix(Self.previewRows) { preview.append(cellTexts(row.text)) }
+    guard findRows(lines) || findNames(lines) else { return nil }
     hasDecimalComma = separator != UInt8(ascii: ",") && Self.hasDecimalComma(preview)
+    hasThousands = hasDecimalComma && preview.contains { $0.contains(where: Self.hasThousands) }
+  }
+
+  private struct Line {
+    var number: Int
+    var text: String
+
+    /// What a program or a person says beside the table.
+    var isComment: Bool { ImportLayout.comment(text) != nil }
+  }
+
+  /// What stands behind a mark of a comment; nil where there is none.
+  static func comment(_ text: String) -> String? {
+    let trimmed = text.drop { $0 == " " || $0 == "\t" }
+    for mark in ["//", "#", "%"] where trimmed.hasPrefix(mark) {
+      return String(trimmed.dropFirst(mark.count).drop { $0 == mark.first || $0 == " " })
+    }
+    return nil
   }
 
   /// UTF-8, or Latin-1 where it is not that.
@@ -59,23 +71,104 @@ struct ImportLayout {
     return CSVText.cells(text, separator: separator)
   }
 
-  /// The first line that has as many cells as the one behind it.
-  private mutating func findHeader(_ lines: [(number: Int, text: String)]) -> Int? {
-    for candidate in [UInt8(ascii: ";"), 0x09, UInt8(ascii: ","), 0x20] {
+  private static let separators = [UInt8(ascii: ";"), 0x09, UInt8(ascii: ","), 0x20]
+
+  /// Finds the first rows of numbers, and what stands above them.
+  private mutating func findRows(_ lines: [Line]) -> Bool {
+    for candidate in Self.separators {
+      separator = candidate
+      let cells = lines.map { $0.isComment ? [] : cellTexts($0.text) }
+      let first = cells.indices.prefix(Self.longestPreamble).first { index in
+        guard Self.looksLikeRow(cells[index]) else { return false }
+        let width = cells[index].count
+        let fitsNext = index + 1 == cells.count || cells[index + 1].isEmpty || cells[index + 1].count == width
+        return fitsNext || (index > 0 && cells[index - 1].count == width && Self.looksLikeNames(cells[index - 1]))
+      }
+      guard let first, candidate != 0x20 || Self.looksLikeNumbers(cells[first]) else { continue }
+      takeNames(lines, above: first)
+      for row in lines[first...].prefix(Self.previewRows) where !row.isComment { preview.append(cellTexts(row.text)) }
+      fitWidth()
+      return true
+    }
+    return false
+  }
+
+  /// The names and units above the first row of numbers.
+  private mutating func takeNames(_ lines: [Line], above row: Int) {
+    let width = cellTexts(lines[row].text).count
+    func fits(_ cells: [String]) -> Bool { cells.count >= width - 1 && cells.count <= width + 1 }
+    var index = row - 1
+    // A comment that is no header may stand between the header and the rows.
+    while index > 0, lines[index].isComment, !fits(nameCells(lines[index])) { index -= 1 }
+    guard index >= 0 else { return }
+    var cells = nameCells(lines[index])
+    guard cells.count >= 2, Self.looksLikeNames(cells), !lines[index].isComment || fits(cells) else { return }
+    if separator == 0x20, !fits(cells) { return }
+    headerLine = lines[index].number
+    if index > 0, ImportUnit.isRowOfUnits(cells) {
+      let above = nameCells(lines[index - 1])
+      if fits(above), Self.looksLikeNames(above) { (cells, units) = (above, cells) }
+    }
+    names = cells
+  }
+
+  /// The same of a line's bytes: most lines are rows, and told by their first byte.
+  static func comment(_ line: TextLine) -> String? {
+    guard
+      let first = UnsafeBufferPointer(start: line.start, count: line.count).first(where: { $0 != 0x20 && $0 != 0x09 }),
+      "#%/".utf8.contains(first)
+    else { return nil }
+    return comment(decode(line))
+  }
+
+  private func nameCells(_ line: Line) -> [String] { cellTexts(Self.comment(line.text) ?? line.text) }
+
+  /// A separator at the end of the header or of the rows alone is no column.
+  private mutating func fitWidth() {
+    guard headerLine > 0, let width = preview.first?.count else { return }
+    if width == names.count + 1, preview.allSatisfy({ $0.count != width || $0.last == "" }) { names.append("") }
+    if width == names.count - 1, names.last == "" { names.removeLast() }
+  }
+
+  /// Without rows of numbers: the first line of names, which has as many cells as the one behind it.
+  private mutating func findNames(_ lines: [Line]) -> Bool {
+    for candidate in Self.separators {
       separator = candidate
       let counts = lines.map { cellTexts($0.text).count }
       for index in counts.indices.prefix(Self.longestPreamble) where counts[index] >= 2 {
+        let cells = cellTexts(lines[index].text)
         let isLast = index + 1 == counts.count
         // One row that fits is enough, or a header whose every row is wrong: that is told when rows are read.
-        if isLast || counts[index + 1] == counts[index]
-          || (candidate != 0x20 && Self.looksLikeNames(cellTexts(lines[index].text)))
-        {
-          return index
-        }
+        guard
+          isLast || counts[index + 1] == counts[index] || (candidate != 0x20 && Self.looksLikeNames(cells)),
+          Self.looksLikeNames(cells)
+        else { continue }
+        headerLine = lines[index].number
+        names = nameCells(lines[index])
+        for row in lines[(index + 1)...].prefix(Self.previewRows) { preview.append(cellTexts(row.text)) }
+        return true
       }
     }
     // A single column.
-    return nil
+    return false
+  }
+
+  /// At least half of what stands in it are numbers or times.
+  private static func looksLikeRow(_ cells: [String]) -> Bool {
+    let filled = cells.filter { !$0.isEmpty }
+    let numbers = filled.count { isNumber($0) || isDate($0) || hasThousands($0) }
+    return cells.count >= 2 && numbers > 0 && 2 * numbers >= filled.count
+  }
+
+  /// Blanks separate words as well as numbers: every cell has to be one.
+  private static func looksLikeNumbers(_ cells: [String]) -> Bool { cells.allSatisfy { isNumber($0) || isDate($0) } }
+
+  /// `1.013,25`.
+  private static func hasThousands(_ cell: String) -> Bool {
+    let parts = cell.split(separator: ",", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts[0].contains("."), !parts[1].contains(".") else { return false }
+    let groups = parts[0].split(separator: ".", omittingEmptySubsequences: false)
+    return groups.dropFirst().allSatisfy { $0.count == 3 } && isNumber(groups.joined() + "." + parts[1])
   }
 
   private static func looksLikeNames(_ cells: [String]) -> Bool {
@@ -107,71 +200,4 @@ struct ImportLayout {
 
 extension String {
   fileprivate var replacingCommaByPoint: String { String(map { $0 == "," ? "." : $0 }) }
-}
-
-/// Dates and times of day as logs write them.
-enum DateText {
-  /// Nanoseconds since 1970 of `YYYY-MM-DD hh:mm:ss[.fff][ ±hhmm]` (any separators between the parts); without a zone
-  /// the time is taken as UTC. Of a time of day, `hh:mm:ss[.fff]`, those since midnight. Nil for other text.
-  static func nanoseconds(_ text: String) -> Int64? {
-    let parts = text.utf8.prefix { $0 != UInt8(ascii: ":") }
-    if parts.count == 1 || parts.count == 2 { return text.utf8.count > 2 ? nanoseconds("1970-01-01 " + text) : nil }
-    var numbers: [Int64] = []
-    var fraction: Int64 = 0
-    var zone: Int64 = 0
-    var bytes = Array(text.utf8)[...]
-    func digits(_ limit: Int) -> (value: Int64, count: Int)? {
-      var value: Int64 = 0
-      var count = 0
-      while count < limit, let byte = bytes.first, (48...57).contains(byte) {
-        value = value * 10 + Int64(byte - 48)
-        bytes.removeFirst()
-        count += 1
-      }
-      return count > 0 ? (value, count) : nil
-    }
-    for (index, width) in [4, 2, 2, 2, 2, 2].enumerated() {
-      guard let part = digits(width), index > 0 || part.count == 4 else { return nil }
-      numbers.append(part.value)
-      if index < 5 {
-        let allowed: [UInt8] = index < 2 ? [0x2D, 0x2F] : index == 2 ? [0x20, 0x54, 0x5F] : [0x3A, 0x2D]
-        guard let byte = bytes.first, allowed.contains(byte) else { return nil }
-        bytes.removeFirst()
-      }
-    }
-    if let byte = bytes.first, [0x2E, 0x2C, 0x3A, 0x5F].contains(byte) {
-      bytes.removeFirst()
-      guard let part = digits(9) else { return nil }
-      fraction = part.value
-      for _ in part.count..<9 { fraction *= 10 }
-      _ = digits(20)
-    }
-    while bytes.first == 0x20 { bytes.removeFirst() }
-    if bytes.first == UInt8(ascii: "Z") {
-      bytes.removeFirst()
-    } else if let sign = bytes.first, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") {
-      bytes.removeFirst()
-      guard let hours = digits(2) else { return nil }
-      if bytes.first == 0x3A { bytes.removeFirst() }
-      zone = (hours.value * 60 + (digits(2)?.value ?? 0)) * (sign == UInt8(ascii: "-") ? -60 : 60)
-    }
-    guard bytes.isEmpty, (1...12).contains(numbers[1]), (1...31).contains(numbers[2]), numbers[3] < 25,
-      numbers[4] < 60, numbers[5] < 62
-    else { return nil }
-    let days = days(year: numbers[0], month: numbers[1], day: numbers[2])
-    let seconds = days * 86_400 + numbers[3] * 3600 + numbers[4] * 60 + numbers[5] - zone
-    let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    return overflow ? nil : scaled + fraction
-  }
-
-  /// Days from 1970-01-01 in the proleptic Gregorian calendar. March is counted as the first month, so that the leap
-  /// day is the last of a year.
-  private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
-    let shiftedYear = month <= 2 ? year - 1 : year
-    let shiftedMonth = (month + 9) % 12
-    let dayOfYear = (153 * shiftedMonth + 2) / 5 + day - 1
-    let leapDays = shiftedYear / 4 - shiftedYear / 100 + shiftedYear / 400
-    // 719468 days from 0000-03-01 to 1970-01-01.
-    return 365 * shiftedYear + leapDays + dayOfYear - 719_468
-  }
 }

@@ -43,6 +43,11 @@ final class ImportTable {
   private var isDate = false
   private var wallDecimals = 9
   private var wallIsDate = false
+  private var dateOrder = DateText.Order.monthFirst
+  /// Whether the file has no header, so that a column is known by its number.
+  var hasNoHeader: Bool { layout.headerLine == 0 }
+  /// Whether the file has a header and no rows.
+  var isHeaderOnly: Bool { layout.isHeaderOnly }
 
   /// Reads a file; nil if it holds no rows of cells.
   convenience init?(
@@ -146,7 +151,14 @@ final class ImportTable {
     of column: Int, preview: [String], options: ImportOptions
   ) throws(MotionKitError) -> (decimals: Int, isDate: Bool, note: String) {
     let name = columns[column].name
-    if let first = preview.first(where: { !$0.isEmpty }), DateText.nanoseconds(first) != nil { return (9, true, "") }
+    if let first = preview.first(where: { !$0.isEmpty }),
+      DateText.nanoseconds(first) != nil
+        || DateText.nanoseconds(first, order: .dayFirst) != nil
+    {
+      guard let (order, isSure) = DateText.order(of: preview) else { return (9, true, "") }
+      dateOrder = order
+      return (9, true, isSure ? "" : "column '\(name)' is read as month/day/year")
+    }
     if let text = options.timeUnit {
       guard let decimals = ImportUnit.timeDecimals(text) else {
         throw .unsupported(what: "the time unit '\(text)'", hint: "use s, ms, us or ns")
@@ -195,7 +207,7 @@ final class ImportTable {
   // MARK: Rows
 
   private func readRows() throws(MotionKitError) {
-    let reader = try LineReader(path: path)
+    let reader = try importLines(path)
     let wanted = wantedColumns()
     for index in columns.indices where wanted[index] == .value { values[index] = Values() }
     var scratch: [UInt8] = []
@@ -210,6 +222,10 @@ final class ImportTable {
         continue
       }
       if line.isBlank { continue }
+      if let remark = ImportLayout.comment(line) {
+        if !lines.isEmpty, !remark.isEmpty { notes.append((lines.count, remark)) }
+        continue
+      }
       if layout.headerLine > 0, lines.isEmpty, ImportLayout.decode(line) == layout.names.joined(separator: ",") {
         continue
       }
@@ -226,7 +242,8 @@ final class ImportTable {
         badCells += 1
         let text = CSVText.cells(ImportLayout.decode(line), separator: layout.separator)
         let cell = text.indices.contains(bad) ? text[bad] : ""
-        let reason = "'\(cell)' in column '\(columns[bad].name)' is no number"
+        let reason =
+          "'\(cell)' in column '\(columns[bad].name)' is \(bad == timeColumn ? wordsOfBadTime(cell) : "no number")"
         if firstBad == nil {
           firstBad = .invalidFile(path: path, line: line.number, column: row.badOffset + 1, reason: reason)
         }
@@ -248,6 +265,43 @@ final class ImportTable {
         path: path, line: firstBadWidth.line, column: 1,
         reason: "no sample rows: expected \(width) fields, found \(firstBadWidth.cells)\(cause)")
     }
+  }
+
+  /// What is wrong with a cell of the time column.
+  private func wordsOfBadTime(_ cell: String) -> String {
+    if isDate { return "no date and time as the rows before have it" }
+    // In nanoseconds 64 bits hold no more.
+    return Double(cell) == nil ? "no number" : "no time: more than 292 years (is the unit right? --time-unit)"
+  }
+
+  /// Puts the rows into another order, or leaves some out: `order` names for each place the row that comes there.
+  func reorder(_ order: [Int]) {
+    let count = lines.count
+    func moved<T>(_ all: [T]) -> [T] { all.count == count ? order.map { all[$0] } : all }
+    times = moved(times)
+    wallTimes = moved(wallTimes)
+    batchIndices = moved(batchIndices)
+    rowNumbers = moved(rowNumbers)
+    lines = moved(lines)
+    for column in values.keys {
+      guard let old = values[column] else { continue }
+      values[column] = Values(numbers: moved(old.numbers), cells: moved(old.cells))
+    }
+    var places = [Int?](repeating: nil, count: count)
+    for (place, row) in order.enumerated() { places[row] = place }
+    notes = notes.compactMap { note in
+      guard places.indices.contains(note.row) else { return note }
+      return places[note.row].map { ($0, note.text) }
+    }
+  }
+
+  /// Leaves rows out whose time lies far ahead of the rows around them, which go on without it; counted.
+  func dropRowsAhead() {
+    let ahead = ImportOrder.rowsAhead(times)
+    guard !ahead.isEmpty else { return }
+    for row in ahead { report.add(.ahead, file: fileName, line: lines[row]) }
+    let gone = Set(ahead)
+    reorder(lines.indices.filter { !gone.contains($0) })
   }
 
   /// Nanoseconds in one unit of the time column.
@@ -293,6 +347,18 @@ final class ImportTable {
     scratch.removeAll(keepingCapacity: true)
     var isQuoted = false
     var wasBlank = true
+    if layout.hasThousands {
+      // `1.013,25`: rare, so by cells.
+      for (index, cell) in CSVText.cells(ImportLayout.decode(line), separator: layout.separator).enumerated() {
+        if index > 0 { scratch.append(UInt8(ascii: ",")) }
+        let isNumber = cell.utf8.allSatisfy { (48...57).contains($0) || "+-.,eE".utf8.contains($0) }
+        for byte in cell.utf8 where !(isNumber && byte == UInt8(ascii: ".") && cell.contains(",")) {
+          scratch.append(byte == UInt8(ascii: ",") ? UInt8(ascii: ".") : byte)
+        }
+      }
+      scratch.append(0x0A)
+      return
+    }
     for byte in UnsafeBufferPointer(start: line.start, count: line.count) {
       if byte == 0x22 { isQuoted.toggle() }
       if layout.separator == 0x20 {
@@ -366,7 +432,7 @@ final class ImportTable {
     let (first, last) = NumberText.cell(&p, end: end)
     guard first < last else { return .blank }
     let text = String(decoding: UnsafeBufferPointer(start: first, count: last - first), as: UTF8.self)
-    guard let nanoseconds = DateText.nanoseconds(text) else { return .bad }
+    guard let nanoseconds = DateText.nanoseconds(text, order: dateOrder) else { return .bad }
     time = nanoseconds
     return .value
   }

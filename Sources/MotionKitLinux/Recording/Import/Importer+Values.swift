@@ -28,6 +28,16 @@ extension Importer {
     }
   }
 
+  private static func example(_ quantity: ImportQuantity) -> String {
+    switch quantity {
+    case .acceleration, .linearAcceleration, .gravity: "0.000061 g"
+    case .rotation: "0.0175 deg/s"
+    case .field: "48 uT"
+    case .pressure: "0.1 Pa"
+    case .temperature: "1 C"
+    }
+  }
+
   /// The factor to the unit of recordings; nil where nobody tells the unit.
   private func factor(_ group: Group) throws(MotionKitError) -> (factor: Double, unit: String, isTold: Bool)? {
     let option = unitOption(group.quantity)
@@ -61,8 +71,11 @@ extension Importer {
     let median = ImportChecks.median(lengths) ?? 0
     for stamp in rows.map({ stamps[$0.row] }) { sensor.timing.add(stamp) }
     if kind == .accelerometer, sensor.timing.rate > 0, sensor.timing.rate < ImportChecks.slowestForSteps {
-      let text = "\(oneDecimal(sensor.timing.rate)) Hz is too slow to count steps: steps are not available"
+      let text =
+        "\(oneDecimal(sensor.timing.rate)) Hz is too slow to count steps: steps are not available, nor are attitude and"
+        + " activity"
       report.warnings.append(text)
+      withheld.formUnion([.motion, .steps, .activity])
       slowNote = text
     }
     guard let (factor, unit, isTold) = try factor(group) else {
@@ -72,7 +85,7 @@ extension Importer {
         let flag = unitOption(group.quantity).flag
         problems.append(
           "\(group.names): unit '\(unit)' is not known for \(name); convert the values, or say a unit with its scale"
-            + " (\(flag))" + (slowNote.isEmpty ? "" : "; \(slowNote)"))
+            + " such as '\(Self.example(group.quantity))' (\(flag))" + (slowNote.isEmpty ? "" : "; \(slowNote)"))
         return
       }
       let guess =

@@ -39,6 +39,8 @@ struct Importer {
   private var size: Int64 = 0
   /// What was said about a rate too low for steps.
   var slowNote = ""
+  /// What the log cannot tell.
+  var withheld: PipelineOutputs = []
 
   init(options: ImportOptions) { self.options = options }
 
@@ -53,6 +55,7 @@ struct Importer {
       if let layout = try ImportLayout(path: file.path) { metadata = .init(layout) }
     }
     var tables: [ImportTable] = []
+    var reasons: [String] = []
     var done: Int64 = 0
     for (index, file) in files.enumerated()
     where !["metadata", "device", "time"].contains(ImportFormat.baseName(file.name)) {
@@ -62,16 +65,33 @@ struct Importer {
       if let table, table.hasValues, !table.lines.isEmpty {
         tables.append(table)
       } else {
-        report.ignored.append("\(file.name): no motion sensor's columns")
+        let reason = Self.whyNothing(table)
+        report.ignored.append("\(file.name): \(reason)")
+        reasons.append(files.count == 1 ? reason : "\(file.name): \(reason)")
       }
     }
     guard !tables.isEmpty else {
+      let shown = reasons.prefix(Self.mostReasons).joined(separator: "; ")
       throw .invalidFile(
         path: paths.first ?? "", line: 0, column: 0,
-        reason: "there is no table with a motion sensor's columns in it (\(files.count) files looked at)")
+        reason: "there is no table with a motion sensor's columns in it (\(files.count) files looked at)"
+          + (shown.isEmpty ? "" : ": " + shown))
     }
     try take(tables)
     for file in files where ImportFormat.baseName(file.name) == "time" { try readPhyphoxTimes(file.path) }
+  }
+
+  /// Files of which it is said why nothing was found in them.
+  private static let mostReasons = 5
+
+  private static func whyNothing(_ table: ImportTable?) -> String {
+    guard let table else { return "it holds no rows of cells" }
+    if table.hasValues { return table.isHeaderOnly ? "it has a header and no rows" : "no row of it can be used" }
+    if table.hasNoHeader {
+      return "it has no header; name its columns by their numbers, from 1 to \(table.columns.count) (--columns"
+        + " time=1,accel.x=2,accel.y=3,accel.z=4)"
+    }
+    return "no motion sensor's columns"
   }
 
   /// phyphox's meta/time.csv: the UTC of the experiment's start.
@@ -112,7 +132,6 @@ struct Importer {
   private mutating func take(_ tables: [ImportTable]) throws(MotionKitError) {
     var groups: [Group] = []
     for table in tables {
-      report.readReport.add(table.report)
       if report.format.isEmpty { report.format = table.format.name }
       if !table.timeNote.isEmpty { report.warnings.append("\(table.fileName): \(table.timeNote)") }
       groups += Self.groups(table)
@@ -135,6 +154,7 @@ struct Importer {
       used[quantity] = best
     }
     let times = try timed(tables)
+    for table in tables { report.readReport.add(table.report) }
     if used[.acceleration] == nil { try sumOrTakeLinear(&used) }
     for (quantity, kind) in [
       (ImportQuantity.acceleration, SensorKind.accelerometer), (.rotation, .gyroscope), (.field, .magnetometer),
@@ -173,8 +193,9 @@ struct Importer {
     }
     linear.quantity = .linearAcceleration
     used[.acceleration] = linear
+    withheld.insert(.motion)
     report.warnings.append(
-      "\(linear.names) is acceleration without gravity: attitude cannot be computed from it, steps can")
+      "\(linear.names) is acceleration without gravity: attitude cannot be computed from it and is left out, steps can")
   }
 
   // MARK: Times
@@ -193,23 +214,24 @@ struct Importer {
   }
 
   private mutating func times(of table: ImportTable) throws(MotionKitError) -> [Int64] {
-    let count = table.lines.count
     guard table.timeColumn != nil, !(options.ratesReplaceTimes && options.rate != nil) else {
       guard let rate = options.rate, rate > 0 else {
         throw .invalidFile(
           path: table.path, line: 1, column: 1, reason: "it has no time column; give the samples per second (--rate)")
       }
       let first = table.times.first ?? 0
+      let count = table.lines.count
       let base = table.rowNumbers.count == count ? table.rowNumbers : (0..<Int64(count)).map { $0 }
       return base.map { first + Int64((Double($0 - base[0]) / rate * 1e9).rounded()) }
     }
     let name = table.timeColumn.map { table.columns[$0].name } ?? ""
-    if count > 1, table.times.allSatisfy({ $0 == table.times[0] }) {
+    if table.times.count > 1, table.times.allSatisfy({ $0 == table.times[0] }) {
       throw .invalidFile(
         path: table.path, line: table.lines[0], column: 1,
         reason: "no usable time resolution: column '\(name)' is \(table.timePreview.first ?? "") in every row; give the"
           + " samples per second (--rate with --assume-rate)")
     }
+    try putInOrder(table, name)
     // Whole numbers below 2^32 may be a counter that rolls over.
     let isCounter = table.timePreview.allSatisfy { $0.utf8.allSatisfy { (48...57).contains($0) } }
     let unit = isCounter ? table.timeStep : nil
@@ -234,6 +256,41 @@ struct Importer {
     duplicates[ObjectIdentifier(table)] = fixed.duplicates
     try checkRate(table, fixed.times)
     return fixed.times
+  }
+
+  /// Rows that do not stand in the order of their times: turned round or sorted, and said once.
+  private mutating func putInOrder(_ table: ImportTable, _ column: String) throws(MotionKitError) {
+    table.dropRowsAhead()
+    let times = table.times
+    switch ImportOrder(times) {
+    case .asTimes: return
+    case .reversed:
+      // Turned round first, so that rows of one time are as well.
+      table.reorder(Array(times.indices.reversed()))
+      table.reorder(ImportOrder.sorted(table.times))
+      report.warnings.append("\(table.fileName): the rows stand in reverse order: turned round")
+    case .disordered:
+      var newest = times[0]
+      var late: [Int64] = []
+      for time in times {
+        if time < newest { late.append(newest &- time) }
+        newest = max(newest, time)
+      }
+      let most = Double(late.max() ?? 0) / 1e9
+      table.reorder(ImportOrder.sorted(times))
+      report.warnings.append(
+        "\(table.fileName): \(late.count) of \(times.count) rows stood behind later ones, by up to \(most) s: sorted by"
+          + " their times")
+    case .none:
+      let back = zip(times, times.dropFirst()).count { $1 < $0 }
+      let row = zip(times, times.dropFirst()).enumerated().first { $1.1 < $1.0 }?.offset ?? 0
+      throw .invalidFile(
+        path: table.path, line: table.lines[row + 1], column: 1,
+        reason:
+          "column '\(column)' is no time: \(back) of \(times.count) rows lie before the row above them, and sorted"
+          + " they make no even steps; name another column (--columns time=NAME), or give the samples per second (--rate with"
+          + " --assume-rate)")
+    }
   }
 
   /// The times in the log win over the rate that the user gives; both are told where they disagree.
@@ -268,6 +325,13 @@ struct Importer {
     for table in tables {
       let names = table.columns.filter { $0.role == .unknown }.map(\.name)
       if !names.isEmpty { report.ignored.append("\(table.fileName): columns \(names.joined(separator: ", "))") }
+      // A sensor that is left out for its columns' names is not left out in silence.
+      let missed = table.columns.filter { column in column.resemblance.map { used[$0] == nil } ?? false }
+      if let first = missed.first, let quantity = first.resemblance {
+        report.warnings.append(
+          "\(table.fileName): columns \(missed.map(\.name).joined(separator: ", ")) are not understood and left out; if they"
+            + " are a sensor's, name them (--columns \(quantity.rawValue).x=\(first.name),…)")
+      }
     }
   }
 
@@ -278,6 +342,7 @@ struct Importer {
     _ progress: (WorkProgress) -> Void = { _ in }
   ) throws(MotionKitError) {
     var configuration = settings ?? MotionPipeline.Configuration()
+    configuration.withheld.formUnion(withheld)
     if settings == nil { configuration.filter.hasGyroscope = report.sensor(.gyroscope) != nil }
     let sensors = report.sensors.map { sensor in
       var description = SensorDescription(
