@@ -31,6 +31,37 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == bytes.dropLast(10))
   }
 
+  @Test func whatWasLostWhileRecordingIsTold() throws {
+    let directory = try TemporaryDirectory()
+    let walk = try directory.recording(seconds: 2)
+    let file = URL(fileURLWithPath: walk + "/session.json")
+    let text = try String(contentsOf: file, encoding: .utf8)
+    #expect(text.contains("\"lost\": {}"))
+    try text.replacing("\"lost\": {}", with: "\"lost\": {\"gyroscope\": 298}").write(
+      to: file, atomically: true, encoding: .utf8)
+    let check = try BuiltProgram.run(["check", walk])
+    #expect(check.status == 0)
+    #expect(check.output.contains("gyroscope.csv: 298 rows were lost while it was recorded"))
+  }
+
+  @Test func readableRowsThatACopyLeavesOutAreCounted() throws {
+    let directory = try TemporaryDirectory()
+    let walk = try directory.recording(seconds: 2)
+    let file = URL(fileURLWithPath: walk + "/accelerometer.csv")
+    var lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map(String.init)
+    // Times in tenths of a second, as a spreadsheet may round them.
+    for index in lines.indices.dropFirst() {
+      let cells = lines[index].split(separator: ",")
+      lines[index] =
+        ([String(cells[0].prefix { $0 != "." }) + "." + cells[0].split(separator: ".")[1].prefix(1)]
+        + cells.dropFirst().map(String.init)).joined(separator: ",")
+    }
+    try (lines.joined(separator: "\n") + "\n").write(to: file, atomically: true, encoding: .utf8)
+    let repair = try BuiltProgram.run(["check", walk, "--repair", directory("clean")])
+    #expect(repair.status == 0)
+    #expect(repair.error.contains("accelerometer: 180 readable rows of 200 left out of the copy"), "\(repair.error)")
+  }
+
   @Test func labelsAndOriginAreInTheSummary() throws {
     let directory = try TemporaryDirectory()
     let walk = directory("walk")

@@ -33,7 +33,8 @@ public struct ExportOptions: Hashable, Sendable {
 
 /// Writes a session as one table at a fixed rate: time since the first sample, raw values, attitude, gravity, user
 /// acceleration, rotation rate, heading and altitude, in the units and signs of the session's own files. A cell is
-/// blank (`null`) outside the samples of its sensor and in gaps: nothing is made up over a gap.
+/// blank (`null`) outside the samples of its sensor and in gaps: nothing is made up over a gap. Rows that would all be
+/// blank for an hour or more are left out; the others keep the times that they have.
 ///
 /// Derived values are computed anew from the samples with the recorded settings. The samples are held in memory.
 /// - Parameters:
@@ -84,6 +85,12 @@ private struct SessionExport {
       let steps = zip(times, times.dropFirst()).map { $1 - $0 }.filter { $0 > 0 }.sorted()
       let median = steps.isEmpty ? 0 : steps[steps.count / 2]
       longest = Int64(Double(median) * StreamStatistics.gapFactor)
+    }
+
+    /// The time of the next row behind an instant that was looked at; nil behind the last.
+    func time(after instant: Int64) -> Int64? {
+      if let time = times.first, position == 0, time > instant { return time }
+      return position + 1 < times.count ? times[position + 1] : nil
     }
 
     func row(_ index: Int) -> ArraySlice<Double> {
@@ -177,12 +184,21 @@ private struct SessionExport {
     }
     var count: Int64 = 0
     if let first {
+      var instant: Int64 = 0
       while true {
         // Each instant from the start, so that no error adds up.
-        let elapsed = Int64((Double(count) / options.rate * 1e9).rounded())
+        let elapsed = Int64((Double(instant) / options.rate * 1e9).rounded())
         guard elapsed <= last - first else { break }
         var cells: [Double] = []
         for index in series.indices { cells += values(&series[index], at: first + elapsed) }
+        instant += 1
+        if !cells.contains(where: \.isFinite),
+          let next = series.compactMap({ $0.time(after: first + elapsed) }).min(),
+          next - first - elapsed > Self.longestBlank
+        {
+          instant = max(instant, Int64((Double(next - first) / 1e9 * options.rate).rounded(.down)))
+          continue
+        }
         append(elapsed, cells, names, areSingle, to: buffer)
         count += 1
         if count % WorkProgress.interval == 0 {
@@ -198,6 +214,9 @@ private struct SessionExport {
     try write(buffer.bytes)
     return count
   }
+
+  /// The longest stretch of rows without a value that is written, nanoseconds: an hour.
+  private static let longestBlank: Int64 = 3_600_000_000_000
 
   private func append(_ elapsed: Int64, _ cells: [Double], _ names: [String], _ areSingle: [Bool], to buffer: RowBuffer)
   {

@@ -215,6 +215,7 @@ private let textStyles: [Style] = {
       table(gHeader, separator: ";") { row in
         ["30.11.2026 " + clock(row.time, point: ",")] + commas(Array(inG(row, "").dropFirst()))
       }))
+  styles.append(Style("MATLAB's dates", table(gHeader) { inG($0, "30-Nov-2026 " + clock($0.time)) }))
   styles.append(Style("day first, with slashes", table(gHeader) { inG($0, "30/11/2026 " + clock($0.time)) }))
   return styles
 }()
@@ -418,6 +419,84 @@ private let programStyles: [Style] = {
       try importLog([path], to: directory.file("out"))
       return ""
     } catch { return "\(error)" }
+  }
+
+  @Test(arguments: [-1000, 176_450_000_000]) func aClockThatWasSetIsClosed(centiseconds: Int) throws {
+    let directory = TemporaryDirectory()
+    var rows = Row.all
+    for index in 100..<300 { rows[index].time += Double(centiseconds) / 100 }
+    writeFile(directory.file("log.csv"), table(plainHeader, rows: rows, plainRow))
+    let report = try importLog([directory.file("log.csv")], to: directory.file("s"))
+    #expect(report.discontinuities.map(\.line) == [102])
+    let times = try replay(directory.file("s")).samples.map(\.time)
+    #expect(times.count == 300)
+    for (a, b) in zip(times, times.dropFirst()) { #expect(abs(b.seconds(since: a) - 0.01) < 1e-6) }
+  }
+
+  @Test func aPauseOfDaysStays() throws {
+    let directory = TemporaryDirectory()
+    var rows = Row.all
+    for index in 100..<300 { rows[index].time += 5 * 86_400 }
+    writeFile(directory.file("log.csv"), table(plainHeader, rows: rows, plainRow))
+    let report = try importLog([directory.file("log.csv")], to: directory.file("s"))
+    #expect(report.discontinuities.isEmpty)
+    var text: [UInt8] = []
+    // Five days at 100 rows a second would be 43 million rows, all blank.
+    let count = try exportSession(directory.file("s")) { text += $0 }
+    #expect((295...310).contains(count))
+    let last = String(decoding: text, as: UTF8.self).split(separator: "\n").last
+    #expect(last?.hasPrefix("432002.99") == true)
+  }
+
+  @Test func filesWithDifferentBeginningsAreNotMixed() {
+    let directory = TemporaryDirectory()
+    mkdir(directory.file("logs"), 0o755)
+    writeFile(directory.file("logs/acc.csv"), table(plainHeader, plainRow))
+    let header = ["timestamp_s", "gyro_x (rad/s)", "gyro_y (rad/s)", "gyro_z (rad/s)"]
+    writeFile(
+      directory.file("logs/gyro.csv"),
+      table(header) { cells([$0.time + 1_764_500_000] + axes($0.rate)) })
+    #expect(fault(directory.file("logs"), directory).contains("different beginnings"))
+  }
+
+  @Test(arguments: [
+    ("temperature_C", "20"), ("temperature_f", "68"), ("temp (°F)", "68"), ("temp_k", "293.15"), ("temperature", "20"),
+  ])
+  func temperaturesHaveUnits(name: String, value: String) throws {
+    let directory = TemporaryDirectory()
+    let log = table(["timestamp_s", "pressure_hpa", name]) { cells([$0.time]) + ["1013.25", value] }
+    writeFile(directory.file("log.csv"), log)
+    try importLog([directory.file("log.csv")], to: directory.file("s"))
+    let samples = try replay(directory.file("s")).samples
+    #expect(samples.count == 300 && samples.allSatisfy { abs($0.y - 20) < 1e-3 })
+  }
+
+  @Test func timesThatNoUnitFitsAreExplained() {
+    let directory = TemporaryDirectory()
+    let header = ["time", "acc_x (m/s2)", "acc_y (m/s2)", "acc_z (m/s2)"]
+    // Days, as spreadsheets count them.
+    writeFile(
+      directory.file("log.csv"), table(header) { ["\(46_000 + $0.time / 86_400)"] + cells(axes($0.force)) })
+    let words = fault(directory.file("log.csv"), directory)
+    #expect(words.contains("none from seconds to nanoseconds fits") && words.contains("--assume-rate"), "\(words)")
+  }
+
+  @Test(arguments: [",", "."]) func phyphoxStartsAreReadWithEitherPoint(point: String) throws {
+    let directory = TemporaryDirectory()
+    mkdir(directory.file("logs"), 0o755)
+    mkdir(directory.file("logs/meta"), 0o755)
+    let header = ["Time (s)", "Acceleration x (m/s^2)", "Acceleration y (m/s^2)", "Acceleration z (m/s^2)"]
+    writeFile(
+      directory.file("logs/Accelerometer.csv"),
+      table(quoted(header), separator: ";") { plainRow($0).map { $0.replacing(".", with: point) } })
+    let start = "1764500000.25".replacing(".", with: point)
+    writeFile(
+      directory.file("logs/meta/time.csv"),
+      "\"event\";\"experiment time\";\"system time\";\"system time text\"\n"
+        + "\"START\";0\(point)0E0;\(start);\"2025-11-30 11:53:20.250 UTC\"\n")
+    try importLog([directory.file("logs")], to: directory.file("s"))
+    let info = try SessionReader(directory: directory.file("s")).info
+    #expect(info.anchors.map { ($0.utcNanoseconds + 500) / 1000 } == [1_764_500_000_250_000])
   }
 
   @Test func whatIsNoLogIsSaidWhy() {

@@ -7,7 +7,7 @@ enum DateText {
 
   /// Nanoseconds since 1970 of a date and a time of day, or since midnight of a time of day alone; nil for other text.
   ///
-  /// Dates are `YYYY-MM-DD` (or with slashes), `DD.MM.YYYY`, and `DD/MM/YYYY` or `MM/DD/YYYY` as `order` says. Times are
+  /// Dates are `YYYY-MM-DD` (or with slashes), `DD.MM.YYYY`, `DD-Mon-YYYY` (MATLAB), and `DD/MM/YYYY` or `MM/DD/YYYY` as `order` says. Times are
   /// `hh:mm:ss[.fff]`, with `AM` or `PM` where there is one, and a zone (`Z`, `±hhmm`); without one they are taken as UTC.
   static func nanoseconds(_ text: String, order: Order = .monthFirst) -> Int64? {
     var scanner = Scanner(bytes: Array(text.utf8)[...])
@@ -60,20 +60,32 @@ enum DateText {
       return byte
     }
 
+    /// The number of a month by the first three letters of its English name.
+    mutating func month() -> Int64? {
+      let names = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+      // Bit 5 makes an ASCII letter small.
+      let letters = bytes.prefix(3).map { $0 | 0x20 }
+      guard let index = names.firstIndex(where: { Array($0.utf8) == letters }) else { return nil }
+      bytes = bytes.dropFirst(3)
+      return Int64(index + 1)
+    }
+
     /// Days since 1970 of a date, with what separates it from the time.
     mutating func date(_ order: Order) -> Int64? {
       let marks: [UInt8] = [0x2D, 0x2F, 0x2E]  // - / .
-      guard let first = digits(4), let mark = take(marks), let second = digits(2), take([mark]) != nil,
+      guard let first = digits(4), let mark = take(marks) else { return nil }
+      let named = month()
+      guard let second = named.map({ ($0, 2) }) ?? digits(2), take([mark]) != nil,
         let third = digits(first.count == 4 ? 2 : 4)
       else { return nil }
       let year, month, day: Int64
       if first.count == 4 {
-        (year, month, day) = (first.value, second.value, third.value)
+        (year, month, day) = (first.value, second.0, third.value)
       } else {
         guard third.count == 4, first.count <= 2 else { return nil }
-        let isDayFirst = mark == 0x2E || order == .dayFirst
+        let isDayFirst = mark == 0x2E || order == .dayFirst || named != nil
         year = third.value
-        (month, day) = isDayFirst ? (second.value, first.value) : (first.value, second.value)
+        (month, day) = isDayFirst ? (second.0, first.value) : (first.value, second.0)
       }
       guard (1...12).contains(month), (1...31).contains(day) else { return nil }
       // Space, T, _ or a comma.

@@ -95,6 +95,8 @@ struct ImportColumn: Equatable {
       var unit = words.suffix(length).joined(separator: "_")
       // `nT` and `inHg` have a capital inside, which begins a word.
       if length == 2, !isKnown(unit) { unit = words.suffix(length).joined() }
+      // A last `f` or `k` is a unit of temperatures only.
+      if unit == "f" || unit == "k", Set(words).isDisjoint(with: ["temp", "temperature"]) { continue }
       // A last `g` or `t` after an axis is a unit, alone it is a name; a last `s` may be a plural.
       guard isKnown(unit) else { continue }
       words.removeLast(length)

@@ -192,6 +192,13 @@ final class ImportTable {
     guard !steps.isEmpty else { return (9, false, "") }
     let typical = steps[steps.count / 2]
     let possible = units.filter { Self.possibleRates.contains(1 / (typical * $0.2)) }
+    if possible.isEmpty {
+      throw .invalidFile(
+        path: path, line: max(layout.headerLine, 1), column: 1,
+        reason:
+          "the time column '\(name)' has no unit, and with steps of \(typical) none from seconds to nanoseconds fits; give"
+          + " the samples per second (--rate with --assume-rate), or another column (--columns time=NAME)")
+    }
     guard possible.count == 1, let unit = possible.first else {
       throw .invalidFile(
         path: path, line: max(layout.headerLine, 1), column: 1,

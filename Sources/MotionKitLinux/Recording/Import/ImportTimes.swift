@@ -51,8 +51,11 @@ struct ImportTimes {
     }
   }
 
+  /// No log pauses for so long, nanoseconds (100 days): the clock was set, from the start of its calendar to today.
+  static let longestPause: Int64 = 8_640_000_000_000_000
+
   /// Rows whose times fall back are moved behind the rows before them, until the times return or to the end: the
-  /// distance of samples counts, not the date.
+  /// distance of samples counts, not the date. So are rows whose times leap ahead further than any pause.
   private mutating func closeJumps() {
     let typical = max(Self.typicalStep(times), 1)
     var shift: Int64 = 0
@@ -61,7 +64,7 @@ struct ImportTimes {
     for row in times.indices.dropFirst() {
       let raw = times[row]
       let step = raw &- lastRaw
-      if step < 0 {
+      if step < 0 || step > Self.longestPause {
         discontinuities.append((row, step))
         shift = last &+ typical &- raw
       } else if shift != 0, raw > last, raw &- last <= 10 &* typical, step > 10 &* typical {

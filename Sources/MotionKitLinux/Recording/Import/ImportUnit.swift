@@ -48,7 +48,19 @@ enum ImportUnit {
     "in_hg": 3.386_388_640, "psi": 6.894_757_293,
   ]
 
-  private static let temperature: [String: Double] = ["c": 1, "°c": 1, "degc": 1, "celsius": 1]
+  private static let temperature: [String: Double] = [
+    "c": 1, "°c": 1, "degc": 1, "celsius": 1, "k": 1, "kelvin": 1, "f": 5 / 9, "°f": 5 / 9, "degf": 5 / 9,
+    "fahrenheit": 5 / 9,
+  ]
+
+  /// What a temperature in a unit reads at 0 °C: 273.15 K, 32 °F.
+  static func zeroCelsius(in unit: String) -> Double {
+    switch normalized(unit) {
+    case "k", "kelvin": 273.15
+    case "f", "°f", "degf", "fahrenheit": 32
+    default: 0
+    }
+  }
 
   /// Whether a line below the names holds their units: those that are known, others of sensors' logs, or nothing.
   static func isRowOfUnits(_ cells: [String]) -> Bool {

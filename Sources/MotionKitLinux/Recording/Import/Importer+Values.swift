@@ -158,10 +158,13 @@ extension Importer {
   private func temperatures(_ group: Group?, _ pressure: Group) -> [Int: Double] {
     guard let group, group.table === pressure.table, let index = group.axes[0], let column = group.table.values[index]
     else { return [:] }
+    let unit = group.unit ?? "C"
+    let (zero, factor) = (ImportUnit.zeroCelsius(in: unit), ImportUnit.factor(unit, .temperature) ?? 1)
     var result: [Int: Double] = [:]
-    // Temperatures that no chip measures are in another unit than °C: left out.
-    for (row, value) in column.numbers.enumerated() where column.cells[row] == .value && abs(value) < 150 {
-      result[row] = value
+    for (row, number) in column.numbers.enumerated() where column.cells[row] == .value {
+      let value = (number - zero) * factor
+      // Temperatures that no chip measures are in another unit than the one that is told: left out.
+      if abs(value) < 150 { result[row] = value }
     }
     return result
   }

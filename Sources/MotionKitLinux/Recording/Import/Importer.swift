@@ -100,7 +100,9 @@ struct Importer {
       let time = layout.names.firstIndex(of: "experiment time"), let utc = layout.names.firstIndex(of: "system time")
     else { return }
     for row in layout.preview where row.count == layout.names.count {
-      if let seconds = Double(row[time]), let epoch = Double(row[utc]) {
+      // The file has the decimal comma of the others.
+      func number(_ column: Int) -> Double? { Double(row[column].replacing(",", with: ".")) }
+      if let seconds = number(time), let epoch = number(utc) {
         anchors.append(
           ClockAnchor(
             time: Timestamp(seconds: seconds), utcNanoseconds: Timestamp(seconds: epoch).nanoseconds))
@@ -154,6 +156,7 @@ struct Importer {
       used[quantity] = best
     }
     let times = try timed(tables)
+    try checkTimeBases(Set(used.values.map { ObjectIdentifier($0.table) }), tables, times)
     for table in tables { report.readReport.add(table.report) }
     if used[.acceleration] == nil { try sumOrTakeLinear(&used) }
     for (quantity, kind) in [
@@ -199,6 +202,24 @@ struct Importer {
   }
 
   // MARK: Times
+
+  /// Files that count from different beginnings, one from its start and one from 1970, are no session.
+  private func checkTimeBases(
+    _ used: Set<ObjectIdentifier>, _ tables: [ImportTable], _ times: [ObjectIdentifier: [Timestamp]]
+  ) throws(MotionKitError) {
+    var earlier: (table: ImportTable, first: Timestamp)?
+    for table in tables where used.contains(ObjectIdentifier(table)) {
+      guard let first = times[ObjectIdentifier(table)]?.first else { continue }
+      if let earlier, abs(first.seconds(since: earlier.first)) * 1e9 > Double(ImportTimes.longestPause) {
+        throw .unsupported(
+          what: "importing '\(earlier.table.fileName)' and '\(table.fileName)' together",
+          hint:
+            "their times have different beginnings (\(earlier.first.seconds) s and \(first.seconds) s); import them one by one"
+        )
+      }
+      if earlier == nil { earlier = (table, first) }
+    }
+  }
 
   private mutating func timed(_ tables: [ImportTable]) throws(MotionKitError) -> [ObjectIdentifier: [Timestamp]] {
     var result: [ObjectIdentifier: [Timestamp]] = [:]
