@@ -69,7 +69,8 @@ import Testing
       $MOTIONLOG live -u $(cat address) --json -d 4s >live.json 2>live.error & live=$!
       $MOTIONLOG record walk -u $(cat address) -d 4s & record=$!
       until grep -q '"motion"' live.json && [ "$(wc -l 2>&- <walk/accelerometer.csv)" -gt 20 ]; do
-        read -t 0.05 <> <(:); done
+        kill -0 $live && kill -0 $record || break
+        read -t 0.05 <> <(:); done 2>&-
       kill -9 $server
       wait $record; status=$?
       wait $live; echo $? $(cat live.error) >live.outcome
