@@ -209,9 +209,16 @@ final class DeviceCapture: Sendable {
     if !wanted.path.isEmpty {
       return devices.first { IIODevice.sysfs($0.id).path == wanted.path && $0.name == wanted.name }
     }
+    return Self.place(of: wanted, among: devices.map { ($0.id, $0.name, $0.label) }).map { devices[$0] }
+  }
+
+  /// Where a device that shows no path stands among those that are there now; nil where none or several may be it.
+  static func place(of wanted: DeviceModel, among devices: [(id: String, name: String, label: String)]) -> Int? {
     // Devices of one chip share its label, so a label alone names no device.
-    let fitting = devices.filter { $0.label == wanted.label && ($0.name == wanted.name || wanted.name == $0.id) }
-    if let same = fitting.first(where: { $0.id == wanted.id }) { return same }
+    let fitting = devices.indices.filter {
+      devices[$0].label == wanted.label && (devices[$0].name == wanted.name || wanted.name == devices[$0].id)
+    }
+    if let same = fitting.first(where: { devices[$0].id == wanted.id }) { return same }
     return fitting.count == 1 ? fitting[0] : nil
   }
 

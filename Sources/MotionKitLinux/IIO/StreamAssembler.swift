@@ -33,6 +33,7 @@ struct StreamAssembler: Sendable {
     /// When its silence was last acted upon.
     var cancelledAt: Int64 = 0
     var activity: Int64 = 0
+    /// How long it may be silent at least, where it has been given more time than others, nanoseconds.
     var patience: Int64 = 0
     var droppedCount = 0
   }

@@ -96,6 +96,26 @@ import Testing
     #expect(description.sensors[0].attributes.first { $0.name == DeviceCapture.temperatureName }?.value == expected)
   }
 
+  @Test(
+    "a remote device that comes back is known by label and name, whatever its number",
+    arguments: [
+      (["iio:device1 accel chip", "iio:device0 gyro chip"], 0),
+      (["iio:device7 gyro chip", "iio:device8 accel chip"], 1),
+      (["iio:device7 gyro chip"], nil), (["iio:device7 accel other"], nil),
+      // Two that may be it: none is taken, unless one has the old number.
+      (["iio:device7 accel chip", "iio:device8 accel chip"], nil),
+      (["iio:device7 accel chip", "iio:device1 accel chip"], 1),
+    ] as [([String], Int?)])
+  func numbers(now: [String], place: Int?) {
+    var wanted = deviceModel(id: "iio:device1", name: "accel", channels: [], supportsTrigger: false)
+    wanted.label = "chip"
+    let devices = now.map { line in
+      let words = line.split(separator: " ").map(String.init)
+      return (id: words[0], name: words[1], label: words[2])
+    }
+    #expect(DeviceCapture.place(of: wanted, among: devices) == place)
+  }
+
   @Test("a device that can only be polled, far away: (raw + offset) * scale, stamped in the middle of its reading")
   func polled() throws {
     let channels = ["x", "y", "z"].enumerated().map { index, axis in
