@@ -196,6 +196,7 @@ private struct Bench {
     #expect(found(50, Array(repeating: 50, count: 100)).isEmpty)
     // Losses of other kinds are not alike.
     #expect(found(50, [50, 80, 50, 61, 70, 50, 90, 55, 75, 50]).isEmpty)
+    #expect(found(50, [80, 61, 70, 90, 55, 75, 95, 60, 84]).isEmpty)
     // Nor is a rate that is not the one that was set a loss.
     #expect(found(50, Array(repeating: 50, count: 20), period: 30 * Self.ms).isEmpty)
     // One sample a batch tells nothing.
