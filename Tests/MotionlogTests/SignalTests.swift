@@ -161,8 +161,10 @@ import Testing
         cp -r card/s s; umount card; exit $status'
       status=$?; cat error >&2; exit $status
       """)
-    #expect(outcome.status == 4, "\(outcome)")
-    #expect(outcome.error.contains("Read-only file system"), "\(outcome.error)")
+    // A sync that is under way at that instant fails with EIO, everything behind it with EROFS.
+    let isReadOnly = outcome.status == 4 && outcome.error.contains("Read-only file system")
+    let isCutSync = outcome.status == 1 && outcome.error.contains("Input/output error")
+    #expect(isReadOnly || isCutSync, "\(outcome)")
     #expect(outcome.error.contains("kept in card/s: "))
     let check = try BuiltProgram.run(["check", directory("s")])
     #expect(check.lines.last?.hasPrefix("good: ") == true, "\(check)")
